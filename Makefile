@@ -1,0 +1,33 @@
+# Two commands: `make demo` and `make test`. Both set up .venv first; neither needs more than python3, make and git.
+PYTHON ?= python3
+BIN = .venv/bin
+READY = .venv/.ready
+
+.PHONY: demo test check strength bench clean
+
+demo: $(READY)
+	$(BIN)/evallearn learn connect_four
+
+test: $(READY) check
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+strength: $(READY)
+	$(BIN)/python -m pytest -m strength
+
+bench: $(READY)
+	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
+	$(BIN)/evallearn bench
+
+$(READY): pyproject.toml setup.py constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,16 @@
+"""The package map: search/, games/, data/ and train/ at the top of the repo are installed under evallearn."""
+
+from setuptools import find_packages, setup
+
+FOLDERS = ("search", "games", "data", "train")
+
+
+def packages(folder: str, name: str) -> list[str]:
+    return [name, *(f"{name}.{sub}" for sub in find_packages(folder))]
+
+
+setup(
+    packages=packages("evallearn", "evallearn")
+    + [p for folder in FOLDERS for p in packages(folder, f"evallearn.{folder}")],
+    package_dir={"evallearn": "evallearn"} | {f"evallearn.{folder}": folder for folder in FOLDERS},
+)
