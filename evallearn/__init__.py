@@ -1,0 +1,85 @@
+"""evallearn learns evaluation functions for games by self-play and proves what they are worth.
+
+    import evallearn
+    game = evallearn.get_game("othello")
+    evaluator = evallearn.load("runs/othello/evaluators/linear.safetensors")
+    result = evallearn.AlphaBeta(game, evaluator).search(game.initial(), evallearn.Limits(depth=6))
+
+Everything below is imported where it is first used: `import evallearn` itself is light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evallearn.agents import parse_agent
+    from evallearn.arena import play_match
+    from evallearn.check import check_game
+    from evallearn.errors import EvallearnError
+    from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, save_evaluator
+    from evallearn.protocols import CHANCE, Evaluator, Game, Heuristic, Limits, Rules, SearchResult
+    from evallearn.registry import game_names, get_game, load
+    from evallearn.search import AlphaBeta, Minimax
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "AlphaBeta": "search",
+    "CHANCE": "protocols",
+    "Evaluator": "protocols",
+    "EvallearnError": "errors",
+    "FunctionEval": "evaluators",
+    "Game": "protocols",
+    "Heuristic": "protocols",
+    "Limits": "protocols",
+    "LinearEval": "evaluators",
+    "Minimax": "search",
+    "MlpEval": "evaluators",
+    "Rules": "protocols",
+    "SearchResult": "protocols",
+    "check_game": "check",
+    "game_names": "registry",
+    "get_game": "registry",
+    "load": "registry",
+    "parse_agent": "agents",
+    "play_match": "arena",
+    "save_evaluator": "evaluators",
+}
+"""Public name -> the module that defines it."""
+
+__all__ = [
+    "CHANCE",
+    "AlphaBeta",
+    "EvallearnError",
+    "Evaluator",
+    "FunctionEval",
+    "Game",
+    "Heuristic",
+    "Limits",
+    "LinearEval",
+    "Minimax",
+    "MlpEval",
+    "Rules",
+    "SearchResult",
+    "check_game",
+    "game_names",
+    "get_game",
+    "load",
+    "parse_agent",
+    "play_match",
+    "save_evaluator",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'evallearn' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"evallearn.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

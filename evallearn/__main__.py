@@ -1,0 +1,5 @@
+"""python -m evallearn"""
+
+from evallearn.cli import main
+
+main()

@@ -1,0 +1,267 @@
+"""check_game: does a game keep the contract of `evallearn.Game`? For users' own games and for ours.
+
+It plays random games and tries every promise at every position. A failure is a sentence that names the method, the
+value and the remedy; all distinct failures are reported together.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from evallearn.errors import EvallearnError, GameError, IllegalAction
+from evallearn.protocols import CHANCE, Action, Game, State
+
+TOO_LONG = 20_000
+"""Plies after which a random game is taken to be endless."""
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What was checked. A game that fails raises GameError instead."""
+
+    game: str
+    games: int
+    positions: int
+    floors: tuple[str, ...]
+
+
+@dataclass
+class _Checker:
+    game: Game
+    seed: int
+    failures: dict[str, str] = field(default_factory=dict)
+    positions: int = 0
+    seen_actions: list[Action] = field(default_factory=list)
+
+    def fail(self, method: str, what: str, remedy: str) -> None:
+        """Keep the first failure of each kind."""
+        self.failures.setdefault(f"{method}|{remedy}", f"{self.game.name}.{method}: {what}; {remedy}")
+
+    def expect(self, ok: bool, method: str, what: str, remedy: str) -> bool:
+        if not ok:
+            self.fail(method, what, remedy)
+        return ok
+
+    def attempt(self, method: str, call: Callable[[], Any], s: State) -> Any:
+        """The answer of `call`, or None and a failure if it raises."""
+        try:
+            return call()
+        except Exception as error:  # whatever a user's game raises is the finding
+            where = f"in state {s!r}" if method == "to_text" else f"in position {self.text(s)}"
+            self.fail(method, f"raised {type(error).__name__}: {error} {where}", "it must answer for every position")
+            return None
+
+    def text(self, s: State) -> str:
+        try:
+            return repr(self.game.to_text(s))
+        except Exception:  # the failure of to_text itself is reported by check_text
+            return repr(s)
+
+    # --- the game as a whole -----------------------------------------------------------------------------------------
+    def check_declarations(self) -> bool:
+        game = self.game
+        low, high = game.utility_range
+        names = game.feature_names
+        ok = self.expect(low < high, "utility_range", f"is {game.utility_range}", "give (worst loss, best win)")
+        ok &= self.expect(game.n_players >= 1, "n_players", f"is {game.n_players}", "give 1 or more")
+        ok &= self.expect(game.n_phases >= 1, "n_phases", f"is {game.n_phases}", "give 1 or more")
+        ok &= self.expect(len(set(names)) == len(names), "feature_names", f"has a name twice: {names}", "rename one")
+        for name, heuristic in game.heuristics.items():
+            rows = [heuristic.weights] if hasattr(heuristic.weights, "keys") else list(heuristic.weights)
+            strangers = {f for row in rows for f in row} - set(names)
+            self.expect(
+                not strangers, "heuristics", f"{name!r} weighs unknown features {sorted(strangers)}",
+                "use names of feature_names",
+            )  # fmt: skip
+        return ok
+
+    def play(self, number: int) -> Iterator[State]:
+        """The positions of one random game."""
+        game, rng = self.game, random.Random(f"{self.seed}/{number}")
+        s = self.attempt("initial", game.initial, "the start")
+        for _ in range(TOO_LONG):
+            yield s
+            if game.is_terminal(s):
+                return
+            player = game.to_play(s)
+            options = [o for o, _ in game.chances(s)] if player == CHANCE else list(game.actions(s))
+            if not options:
+                return
+            s = game.result(s, rng.choice(options))
+        self.fail("is_terminal", f"a random game was not over after {TOO_LONG} plies", "make every game end")
+
+    # --- every position ------------------------------------------------------------------------------------------------
+    def check_position(self, s: State) -> None:
+        self.positions += 1
+        game = self.game
+        player = self.attempt("to_play", lambda: game.to_play(s), s)
+        terminal = self.attempt("is_terminal", lambda: game.is_terminal(s), s)
+        if player is None or terminal is None:
+            return
+        self.check_hash(s)
+        self.check_text(s)
+        self.expect(
+            player in range(game.n_players) or player == CHANCE, "to_play", f"answered {player!r} in {self.text(s)}",
+            f"answer 0 to {game.n_players - 1}, or CHANCE",
+        )  # fmt: skip
+        if terminal:
+            self.check_terminal(s)
+        elif player == CHANCE:
+            self.check_chance(s)
+        else:
+            self.check_actions(s, player)
+            self.check_features(s, player)
+
+    def check_hash(self, s: State) -> None:
+        try:
+            hash(s)
+        except TypeError:
+            self.fail("result", f"gave an unhashable state of type {type(s).__name__}", "use tuples, ints, frozensets")
+
+    def check_text(self, s: State) -> None:
+        game = self.game
+        text = self.attempt("to_text", lambda: game.to_text(s), s)
+        if text is None:
+            return
+        back = self.attempt("from_text", lambda: game.from_text(text), s)
+        if back is not None:
+            self.expect(back == s, "from_text", f"read {text!r} as {back!r}, not {s!r}", "make it undo to_text")
+
+    def check_terminal(self, s: State) -> None:
+        game = self.game
+        low, high = game.utility_range
+        values = self.attempt("utility", lambda: [float(game.utility(s, p)) for p in range(game.n_players)], s)
+        if values is None:
+            return
+        for p, v in enumerate(values):
+            self.expect(
+                math.isfinite(v) and low <= v <= high, "utility", f"player {p} gets {v} in {self.text(s)}",
+                f"stay inside utility_range {game.utility_range}",
+            )  # fmt: skip
+        if game.zero_sum:
+            self.expect(
+                abs(sum(values)) < 1e-9, "utility", f"the players get {values} in {self.text(s)}",
+                "make them sum to 0, or declare zero_sum = False",
+            )  # fmt: skip
+
+    def check_chance(self, s: State) -> None:
+        game = self.game
+        self.expect(game.has_chance, "has_chance", "is False, but to_play answered CHANCE", "declare has_chance = True")
+        rolls = self.attempt("chances", lambda: list(game.chances(s)), s)
+        if rolls is None:
+            return
+        total = sum(p for _, p in rolls)
+        self.expect(
+            abs(total - 1) < 1e-9 and all(p > 0 for _, p in rolls), "chances",
+            f"the probabilities sum to {total} in {self.text(s)}", "give positive probabilities that sum to 1",
+        )  # fmt: skip
+        for outcome, _ in rolls:
+            self.check_result(s, outcome)
+
+    def check_actions(self, s: State, player: int) -> None:
+        game = self.game
+        actions = self.attempt("actions", lambda: list(game.actions(s)), s)
+        if actions is None:
+            return
+        here = self.text(s)
+        self.expect(bool(actions), "actions", f"is empty in {here}", "offer a pass, or call the state terminal")
+        self.expect(len(set(actions)) == len(actions), "actions", f"has doubles in {here}: {actions}", "drop them")
+        again = list(game.actions(s))
+        self.expect(again == actions, "actions", f"gave {actions}, then {again} in {here}", "keep one fixed order")
+        for a in actions:
+            self.check_result(s, a)
+            text = self.attempt("action_to_text", lambda a=a: game.action_to_text(s, a), s)
+            back = self.attempt("action_from_text", lambda t=text: game.action_from_text(s, t), s)
+            self.expect(
+                back is None or back == a, "action_from_text", f"read {text!r} as {back!r}, not {a!r}",
+                "make it undo action_to_text",
+            )  # fmt: skip
+        illegal = next((a for a in self.seen_actions if a not in actions), None)
+        self.seen_actions += [a for a in actions if a not in self.seen_actions][: max(0, 500 - len(self.seen_actions))]
+        if illegal is not None:
+            self.check_refusal(s, illegal)
+
+    def check_refusal(self, s: State, illegal: Action) -> None:
+        try:
+            self.game.result(s, illegal)
+        except IllegalAction:
+            return
+        except Exception as error:  # any other error is the finding
+            got = f"raised {type(error).__name__}"
+        else:
+            got = "accepted"
+        self.fail(
+            "result", f"{got} the illegal action {illegal!r} in {self.text(s)}", "raise evallearn's IllegalAction"
+        )
+
+    def check_result(self, s: State, a: Action) -> None:
+        before = repr(s)
+        first = self.attempt("result", lambda: self.game.result(s, a), s)
+        second = self.attempt("result", lambda: self.game.result(s, a), s)
+        self.expect(
+            repr(s) == before, "result", f"changed the state it was given, for action {a!r}", "build a new state"
+        )
+        self.expect(first == second, "result", f"gave two answers for action {a!r} in {self.text(s)}", "make it pure")
+
+    def check_features(self, s: State, player: int) -> None:
+        game, n = self.game, len(self.game.feature_names)
+        phase = self.attempt("phase", lambda: game.phase(s), s)
+        self.expect(
+            phase in range(game.n_phases),
+            "phase",
+            f"is {phase!r} in {self.text(s)}",
+            f"answer 0 to {game.n_phases - 1}",
+        )
+        x = self.attempt("features", lambda: [float(f) for f in game.features(s, player)], s)
+        if x is None:
+            return
+        if not self.expect(
+            len(x) == n, "features", f"gave {len(x)} numbers", f"give one for each of {n} feature_names"
+        ):
+            return
+        for name, f in zip(game.feature_names, x, strict=True):
+            self.expect(math.isfinite(f), "features", f"{name} is {f} in {self.text(s)}", "give finite numbers")
+        if game.antisymmetric and game.n_players == 2:
+            y = [float(f) for f in game.features(s, 1 - player)]
+            for name, mine, theirs in zip(game.feature_names, x, y, strict=True):
+                self.expect(
+                    mine == -theirs, "features", f"{name} is {mine} to player {player}, {theirs} to the other in {self.text(s)}",
+                    "make it antisymmetric, or declare antisymmetric = False",
+                )  # fmt: skip
+
+
+def check_game(game: Game, *, games: int = 10, seed: int = 0) -> CheckReport:
+    """Play random games and verify the contract on every position, on both floors if the game has both.
+
+    Raises GameError that lists every broken promise.
+    """
+    if not isinstance(game, Game):
+        raise GameError(f"check_game got {game!r}, which is not a game: subclass evallearn.Game and pass an instance")
+    checker = _Checker(game, seed)
+    floors = ["plain"]
+    if checker.check_declarations():
+        histories = [list(_careful(checker, n)) for n in range(games)]
+        if game.rules is not None and not checker.failures:
+            from evallearn.compiled.check_rules import check_rules
+
+            floors.append("compiled")
+            check_rules(game, histories, checker.expect)
+    if checker.failures:
+        raise GameError("\n".join(checker.failures.values()))
+    return CheckReport(game.name, games, checker.positions, tuple(floors))
+
+
+def _careful(checker: _Checker, number: int) -> Iterator[State]:
+    """One game, checked as it is played; whatever a broken game raises on the way is a finding."""
+    try:
+        for s in checker.play(number):
+            checker.check_position(s)
+            yield s
+    except EvallearnError as error:
+        checker.fail("result", f"a random game could not be played on: {error}", "accept every action of actions(s)")
+    except Exception as error:  # whatever a user's game raises is the finding
+        checker.fail("result", f"a random game ended in {type(error).__name__}: {error}", "it must answer everywhere")

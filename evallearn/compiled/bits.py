@@ -1,0 +1,92 @@
+"""Bit tricks that mean the same uncompiled and compiled.
+
+Uncompiled they are ordinary Python on integers; inside a kernel each is one machine instruction.
+Kernels must keep words unsigned: `uint64 & 0x7E` silently becomes a signed number in Numba, so every constant that
+meets a word is built with `u64` at module level.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload, register_jitable
+
+jitable = register_jitable
+"""Marks a plain function as compilable. It stays a plain function: it runs, debugs and counts for coverage."""
+
+MASK64 = 0xFFFFFFFFFFFFFFFF
+
+
+def u64(x: Any) -> np.uint64:
+    """An unsigned 64-bit word."""
+    return np.uint64(int(x) & MASK64)
+
+
+def popcount(x: Any) -> int:
+    """How many bits are set."""
+    return int(x).bit_count()
+
+
+def lowest_bit(x: Any) -> int:
+    """Index of the lowest set bit; x must not be 0."""
+    x = int(x)
+    return (x & -x).bit_length() - 1
+
+
+def mix64(x: Any) -> np.uint64:
+    """A bijective scramble of a word (the finaliser of SplitMix64), for hash keys."""
+    x = int(x) & MASK64
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK64
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK64
+    return np.uint64(x ^ (x >> 31))
+
+
+_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+@overload(mix64, inline="always")
+def _mix64(x):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    def impl(x):  # type: ignore[no-untyped-def]
+        x = np.uint64(x)
+        x = (x ^ (x >> _30)) * _M1
+        x = (x ^ (x >> _27)) * _M2
+        return x ^ (x >> _31)
+
+    return impl
+
+
+@overload(u64, inline="always")
+def _u64(x):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    return lambda x: np.uint64(x)
+
+
+@intrinsic
+def _ctpop(typingctx: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [ir.IntType(64)]), args)
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def _cttz(typingctx: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word, flag = ir.IntType(64), ir.IntType(1)
+        function = builder.module.declare_intrinsic("llvm.cttz", [word], ir.FunctionType(word, [word, flag]))
+        return builder.call(function, [args[0], ir.Constant(flag, 1)])
+
+    return types.uint64(types.uint64), codegen
+
+
+@overload(popcount)
+def _popcount(x):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    return lambda x: np.int64(_ctpop(np.uint64(x)))
+
+
+@overload(lowest_bit)
+def _lowest_bit(x):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    return lambda x: np.int64(_cttz(np.uint64(x)))

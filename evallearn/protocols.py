@@ -1,0 +1,253 @@
+"""The common tongue: what a game, an evaluator and a search are.
+
+The names are the textbook's (Russell & Norvig, Artificial Intelligence, chapter on adversarial search):
+initial state, TO-PLAY, ACTIONS, RESULT, IS-TERMINAL, UTILITY(s, p), IS-CUTOFF, EVAL.
+
+One sign rule: every public value is the utility *to the player that is named beside it*.
+Numbers relative to the player to move live in compiled kernels only and carry `_mover` in their name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from evallearn.errors import BadNotation, SearchError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+State = Hashable
+Action = Hashable
+CHANCE = -1
+"""What `to_play` answers when dice, not a player, make the next move."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A game's rules as functions that Numba can compile: the lower floor.
+
+    A compiled state is `State`, a NamedTuple whose fields are all unsigned 64-bit words. Every function is
+    plain Python marked `@jitable` (see `evallearn.compiled`), so it also runs and can be debugged uncompiled.
+    Actions are the same small integers on both floors, and `actions` writes them in the same order.
+    """
+
+    State: type
+    """NamedTuple of 64-bit words."""
+    actions: Callable[[Any, Any], int]
+    """actions(s, out: int32[max_actions]) -> n: writes the legal actions of a non-terminal state."""
+    result: Callable[[Any, int], Any]
+    is_terminal: Callable[[Any], bool]
+    to_play: Callable[[Any], int]
+    utility_mover: Callable[[Any], float]
+    """Utility of a terminal state to the player that `to_play` names there, float32."""
+    features_mover: Callable[[Any, Any], None]
+    """features_mover(s, out: float32[n_features]): the features seen by the player to move."""
+    phase: Callable[[Any], int]
+    key: Callable[[Any], int]
+    """A well-mixed 64-bit hash; equal for two states only if the mover's future is the same in both."""
+    n_actions: int
+    """Actions are 0 .. n_actions - 1."""
+    max_actions: int
+    """No position has more legal actions than this (check_game watches: kernels do not check bounds)."""
+    max_plies: int
+    """No game lasts longer than this."""
+    alternates: bool = True
+    """True if the players move strictly in turn (a pass is an action)."""
+
+
+@dataclass(frozen=True)
+class Heuristic:
+    """A hand-written Eval as data: weights on named features, squashed like every other Eval."""
+
+    weights: Mapping[str, float] | Sequence[Mapping[str, float]]
+    """{feature name: weight}, or one such mapping per game phase."""
+    note: str
+    """Where the weights come from, in one sentence."""
+
+
+class Game(ABC):
+    """The rules of a game, in plain Python: the upper floor. Subclass it and run `check_game` on it."""
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    """Raise it whenever the rules, the features or their order change."""
+    n_players: ClassVar[int] = 2
+    has_chance: ClassVar[bool] = False
+    zero_sum: ClassVar[bool] = True
+    utility_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    """The utility of the worst loss and of the best win."""
+    feature_names: ClassVar[tuple[str, ...]] = ()
+    antisymmetric: ClassVar[bool] = True
+    """features(s, 0) == -features(s, 1) in every state (two players only)."""
+    n_phases: ClassVar[int] = 1
+    heuristics: ClassVar[Mapping[str, Heuristic]] = {}
+    opening_plies: ClassVar[int] = 4
+    """Random plies with which self-play and matches open, unless told otherwise: enough that games differ."""
+
+    # --- the formalism ---------------------------------------------------------------------------------------------
+    @abstractmethod
+    def initial(self) -> State:
+        """The state in which the game begins."""
+
+    @abstractmethod
+    def to_play(self, s: State) -> int:
+        """The player (0 .. n_players - 1) whose move it is, or CHANCE. Also defined on terminal states."""
+
+    @abstractmethod
+    def actions(self, s: State) -> Sequence[Action]:
+        """The legal actions, always in the same order; empty only on terminal states."""
+
+    @abstractmethod
+    def result(self, s: State, a: Action) -> State:
+        """The state after `a`; `s` itself does not change. Raises IllegalAction for an action not in actions(s)."""
+
+    @abstractmethod
+    def is_terminal(self, s: State) -> bool:
+        """True if the game is over."""
+
+    @abstractmethod
+    def utility(self, s: State, player: int) -> float:
+        """What the terminal state `s` is worth to `player`."""
+
+    def chances(self, s: State) -> Sequence[tuple[Action, float]]:
+        """(outcome, probability) of every roll, where to_play(s) is CHANCE."""
+        raise NotImplementedError(f"{self.name} has no chance nodes")
+
+    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    def features(self, s: State, player: int) -> Sequence[float]:
+        """One number per feature_names, as `player` sees the non-terminal state `s`."""
+        return ()
+
+    def phase(self, s: State) -> int:
+        """0 .. n_phases - 1: which weight vector a phase-dependent Eval uses here."""
+        return 0
+
+    # --- text ------------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def to_text(self, s: State) -> str:
+        """The position in the game's usual notation; from_text reads it back."""
+
+    @abstractmethod
+    def from_text(self, text: str) -> State:
+        """The position that `text` says. Raises BadNotation."""
+
+    def action_to_text(self, s: State, a: Action) -> str:
+        """The action in the game's usual notation."""
+        return str(a)
+
+    def action_from_text(self, s: State, text: str) -> Action:
+        """The legal action of `s` that `text` says. Raises BadNotation or IllegalAction."""
+        for a in self.actions(s):
+            if self.action_to_text(s, a) == text.strip():
+                return a
+        legal = " ".join(self.action_to_text(s, a) for a in self.actions(s))
+        raise BadNotation(f"no legal action {text!r} in {self.name} position {self.to_text(s)!r}; legal: {legal}")
+
+    def board(self, s: State) -> str:
+        """The position as a picture of several lines, for a terminal."""
+        return self.to_text(s)
+
+    # --- the compiled floor ----------------------------------------------------------------------------------------
+    @property
+    def rules(self) -> Rules | None:
+        """The same rules for the compiled floor, or None. Import Numba inside, not at the top of the module."""
+        return None
+
+    def encode(self, s: State) -> tuple[int, ...]:
+        """The 64-bit words of rules.State. The default fits a state that is such a NamedTuple already."""
+        return tuple(s)  # type: ignore[arg-type]  # by contract a NamedTuple of ints where `rules` exists
+
+    def decode(self, words: Sequence[int]) -> State:
+        """The inverse of `encode`."""
+        rules = self.rules
+        assert rules is not None
+        return rules.State(*words)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"<game {self.name} v{self.version}>"
+
+
+class Evaluator(ABC):
+    """An EVAL. On a terminal state it is the utility; on any other it lies strictly between loss and win."""
+
+    game: Game
+    name: str = "evaluator"
+
+    @abstractmethod
+    def evaluate(self, s: State, player: int) -> float:
+        """What `s` is worth to `player`."""
+
+    def evaluate_batch(self, states: Sequence[State], players: Sequence[int]) -> np.ndarray:
+        """float32[n]: evaluate(states[i], players[i])."""
+        import numpy as np
+
+        return np.array([self.evaluate(s, p) for s, p in zip(states, players, strict=True)], dtype=np.float32)
+
+    def explain(self, s: State, player: int) -> dict[str, float]:
+        """How much each named part adds to the unsquashed value, largest first."""
+        return {}
+
+    def kernel(self) -> EvalKernel | None:
+        """The same Eval for the compiled floor, or None if it only runs upstairs."""
+        return None
+
+
+@dataclass(frozen=True)
+class EvalKernel:
+    """A compiled Eval: a function and one NumPy record with its weights and its working memory."""
+
+    evaluate_mover: Callable[[Any, Any], float]
+    """evaluate_mover(s, params) -> float32, the value of a non-terminal state to the player to move."""
+    params: Any
+    """np.record; each search works on a copy of its own, because it is scratch space too."""
+
+
+IsCutoff = Callable[[Any, int], bool]
+"""is_cutoff(s, depth_left) -> True where the search must stop and ask the Eval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a search must stop: any combination; at least one. The first that is reached counts."""
+
+    depth: int | None = None
+    """Plies of look-ahead, 1 or more."""
+    nodes: int | None = None
+    """Positions visited, 1 or more."""
+    seconds: float | None = None
+    """Wall time, above 0."""
+
+    def __post_init__(self) -> None:
+        if self.depth is None and self.nodes is None and self.seconds is None:
+            raise SearchError("no limit was given: name at least one of depth, nodes, seconds")
+        for name, value in (("depth", self.depth), ("nodes", self.nodes)):
+            if value is not None and (isinstance(value, bool) or int(value) != value or value < 1):
+                raise SearchError(f"{name}={value!r} is no limit: give a whole number of 1 or more")
+        if self.seconds is not None and not 0 < self.seconds < float("inf"):
+            raise SearchError(f"seconds={self.seconds!r} is no limit: give a number above 0")
+
+    def __str__(self) -> str:
+        parts = (("depth", self.depth), ("nodes", self.nodes), ("time", self.seconds))
+        return ",".join(f"{k}={v:g}" if k == "time" else f"{k}={v}" for k, v in parts if v is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search found. `value` and `action_values` are utilities to `player`, the one to move at the root."""
+
+    action: Any
+    value: float
+    player: int
+    depth: int
+    """The deepest iteration that was finished; 0 if a limit struck before the first was."""
+    nodes: int
+    pv: tuple[Any, ...]
+    """The principal variation: the line both sides are expected to play, `action` first."""
+    exact: bool
+    """True if the value is proven: no Eval was asked on the way to it."""
+    seconds: float
+    action_values: dict[Any, float] | None = None
+    """The value of every root action, if they were asked for."""
