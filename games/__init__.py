@@ -1,0 +1,1 @@
+"""The games. Each knows nothing but itself: rules, features, notations, hand-written heuristics."""

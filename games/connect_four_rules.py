@@ -1,0 +1,146 @@
+"""Connect Four for the compiled floor; `connect_four.py` says what everything means.
+
+Lines are found by shifting whole boards: a step along a row, a column or a diagonal is a shift by 7, 1, 8 or 6 bits,
+and the empty bit 6 of each column stops lines at the edge (Tromp's bitboards).
+"""
+
+# Numba infers the types when it compiles, hence:
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from evallearn.compiled.bits import jitable, mix64, popcount, u64
+from evallearn.games import connect_four as plain
+from evallearn.games.connect_four import ORDER, State
+from evallearn.protocols import Rules
+
+ZERO, ONE = u64(0), u64(1)
+SIX, SEVEN, EIGHT = u64(6), u64(7), u64(8)
+COLUMN = u64(0b111111)
+BOARD, BOTTOM = u64(plain.BOARD), u64(plain.BOTTOM)
+CENTRE, INNER = u64(plain.CENTRE), u64(plain.INNER)
+ODD_ROWS, EVEN_ROWS = u64(plain.ODD_ROWS), u64(plain.EVEN_ROWS)
+STONES_PER_PHASE = plain.STONES_PER_PHASE
+
+
+@jitable
+def four_along(stones, step):
+    pairs = stones & (stones >> step)
+    return pairs & (pairs >> (step + step))
+
+
+@jitable
+def has_four(stones):
+    rows_and_columns = four_along(stones, SEVEN) | four_along(stones, ONE)
+    return (rows_and_columns | four_along(stones, SIX) | four_along(stones, EIGHT)) != ZERO
+
+
+@jitable
+def actions(s, out):
+    landing = (s.mask + BOTTOM) & BOARD
+    n = 0
+    for c in ORDER:
+        if (landing >> u64(7 * c)) & COLUMN != ZERO:
+            out[n] = c
+            n += 1
+    return n
+
+
+@jitable
+def result(s, a):
+    # adding a column's bottom bit carries up to its first empty square
+    return State(s.own ^ s.mask, s.mask | (s.mask + (ONE << u64(7 * a))))
+
+
+@jitable
+def is_terminal(s):
+    return has_four(s.own ^ s.mask) or s.mask == BOARD
+
+
+@jitable
+def to_play(s):
+    return np.int64(popcount(s.mask) & 1)
+
+
+@jitable
+def utility_mover(s):
+    return np.float32(-1.0) if has_four(s.own ^ s.mask) else np.float32(0.0)
+
+
+@jitable
+def open_along(stones, empty, step):
+    """(twos, threes): the first squares of the lines of that direction with so many stones and no opposing one."""
+    double = step + step
+    stone_next, empty_next = stones >> step, empty >> step
+    both, none = stones & stone_next, empty & empty_next
+    one = (stones & empty_next) | (empty & stone_next)
+    both_next, one_next = both >> double, one >> double
+    twos = (both & (none >> double)) | (none & both_next) | (one & one_next)
+    threes = (both & one_next) | (one & both_next)
+    return twos, threes
+
+
+@jitable
+def open_lines(stones, empty):
+    """(number of open twos, of open threes, the empty squares of the open threes: the threats)."""
+    twos = threes = 0
+    squares = ZERO
+    for step in (ONE, SIX, SEVEN, EIGHT):
+        two, three = open_along(stones, empty, step)
+        twos += popcount(two)
+        threes += popcount(three)
+        pair = three | (three << step)
+        squares |= pair | (pair << (step + step))
+    return twos, threes, squares & empty
+
+
+@jitable
+def features_mover(s, out):
+    own, opp = s.own, s.own ^ s.mask
+    empty = BOARD ^ s.mask
+    landing = (s.mask + BOTTOM) & BOARD
+    twos, threes, mine = open_lines(own, empty)
+    opp_twos, opp_threes, theirs = open_lines(opp, empty)
+    odd, opp_odd = popcount(mine & ODD_ROWS), popcount(theirs & ODD_ROWS)
+    even, opp_even = popcount(mine & EVEN_ROWS), popcount(theirs & EVEN_ROWS)
+    now, opp_now = popcount(mine & landing), popcount(theirs & landing)
+    out[0] = popcount(own & CENTRE) - popcount(opp & CENTRE)
+    out[1] = popcount(own & INNER) - popcount(opp & INNER)
+    out[2] = twos - opp_twos
+    out[3] = threes - opp_threes
+    out[4] = odd - opp_odd
+    out[5] = even - opp_even
+    out[6] = odd - opp_even if popcount(s.mask) & 1 == 0 else even - opp_odd
+    out[7] = now - opp_now
+    out[8] = popcount(mine & (mine << ONE)) - popcount(theirs & (theirs << ONE))
+    out[9] = 1 if now > 0 else 0
+    out[10] = -1 if now == 0 and opp_now >= 2 else 0
+
+
+@jitable
+def phase(s):
+    return np.int64(popcount(s.mask) // STONES_PER_PHASE)
+
+
+@jitable
+def key(s):
+    # unique: in a column of height h, mask is 2**h - 1 and own is below 2**h, so their sums never meet
+    return mix64(s.own + s.mask)
+
+
+RULES = Rules(
+    State=State,
+    actions=actions,
+    result=result,
+    is_terminal=is_terminal,
+    to_play=to_play,
+    utility_mover=utility_mover,
+    features_mover=features_mover,
+    phase=phase,
+    key=key,
+    n_actions=7,
+    max_actions=7,
+    max_plies=42,
+)

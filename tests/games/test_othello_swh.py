@@ -1,0 +1,45 @@
+"""The best hand-written Othello heuristic is an honest opponent: it holds its own against the published counter SWH."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "othello_swh.py"
+
+
+def benchmark() -> ModuleType:
+    """benchmarks/ is a folder of scripts, no package, so the file is loaded by its path."""
+    spec = importlib.util.spec_from_file_location("othello_swh", BENCHMARK)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_best_heuristic_scores_half_against_the_counter():
+    swh = benchmark()
+    if not swh.SWH.exists():
+        pytest.skip("../shared/reference is absent")
+    score, half = swh.match(swh.GAME.heuristics["mobility"], games=800, seed=1)
+    assert score >= 0.5, f"{score:.3f} +- {half:.3f}"
+
+
+def test_benchmark_names_what_is_missing(monkeypatch, capsys):
+    swh = benchmark()
+    monkeypatch.setattr(swh, "SWH", Path("nowhere.wpc"))
+    monkeypatch.setattr("sys.argv", ["othello_swh.py"])
+    assert swh.main() == 2
+    assert "nowhere.wpc is absent" in capsys.readouterr().err
+
+
+def test_benchmark_refuses_bad_options():
+    swh = benchmark()
+    swh.SWH = BENCHMARK  # any file that exists
+    assert swh.complaint(["mobility"], 1) == "--games 1 is too few for an interval: give 2 or more"
+    assert "did you mean 'mobility'?" in swh.complaint(["mobilty"], 10)
+    assert swh.complaint(["mobility"], 10) == ""
