@@ -1,0 +1,66 @@
+"""What the searches share: who they can play, how ties are broken, the default cutoff test."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable
+from time import perf_counter
+from typing import Any
+
+from evallearn.errors import SearchError
+from evallearn.protocols import Game
+
+
+def cut_at_depth(s: Any, depth_left: int) -> bool:
+    """The default IS-CUTOFF: the Eval is asked where no depth is left."""
+    return depth_left <= 0
+
+
+def require_two_player_zero_sum(game: Game, search: str) -> None:
+    """Refuse, at construction, a game that minimax cannot play."""
+    needs = f"{search} needs a two-player zero-sum game without chance"
+    if game.has_chance:
+        raise SearchError(f"{needs}; {game.name} rolls dice: use expectiminimax")
+    if game.n_players != 2:
+        raise SearchError(f"{needs}; {game.name} has {game.n_players} players: use max^n")
+    if not game.zero_sum:
+        raise SearchError(f"{needs}; {game.name} is not zero-sum: use max^n")
+
+
+def tie_ranks(n: int, seed: int | None) -> list[int]:
+    """Among equally good root actions the lowest rank wins: the earliest action, or a seeded shuffle."""
+    ranks = list(range(n))
+    if seed is not None:
+        random.Random(seed).shuffle(ranks)
+    return ranks
+
+
+def require_unfinished(game: Game, s: Hashable) -> None:
+    """There is nothing to search where the game is over."""
+    if game.is_terminal(s):
+        raise SearchError(f"the game is over in {game.name} position {game.to_text(s)!r}: there is nothing to search")
+
+
+class Stopped(Exception):
+    """A limit was reached in the middle of an iteration."""
+
+
+class Budget:
+    """Counts nodes and watches the clock for a plain search; `spend` raises Stopped where a limit is reached."""
+
+    def __init__(self, nodes: int | None, seconds: float | None) -> None:
+        self.nodes = 0
+        self.limit = nodes
+        self.start = perf_counter()
+        self.end = None if seconds is None else self.start + seconds
+
+    def spend(self) -> None:
+        if self.limit is not None and self.nodes >= self.limit:
+            raise Stopped
+        self.nodes += 1
+        if self.end is not None and self.nodes % 64 == 0 and perf_counter() > self.end:
+            raise Stopped
+
+    @property
+    def seconds(self) -> float:
+        return perf_counter() - self.start
