@@ -1,0 +1,18 @@
+"""The Evals: linear and neural, from named features to a value strictly between loss and win, and their files."""
+
+from evallearn.evaluators.features import FeatureEval, feature_hash
+from evallearn.evaluators.files import load_evaluator, read_header, save_evaluator
+from evallearn.evaluators.linear import LinearEval
+from evallearn.evaluators.mlp import MlpEval
+from evallearn.evaluators.plain import FunctionEval
+
+__all__ = [
+    "FeatureEval",
+    "FunctionEval",
+    "LinearEval",
+    "MlpEval",
+    "feature_hash",
+    "load_evaluator",
+    "read_header",
+    "save_evaluator",
+]

@@ -1,0 +1,41 @@
+"""An Eval over many states at once, on the compiled floor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.compiled.specialise import announce, specialise
+from evallearn.protocols import Evaluator, State
+
+TEMPLATE = Path(__file__).with_name("batch_kernel.py")
+
+
+def evaluate_many(evaluator: Evaluator, states: Sequence[State], players: Sequence[int]) -> np.ndarray:
+    """float32[n]: the same numbers as `evaluate`, one by one."""
+    game, kernel = evaluator.game, evaluator.kernel()
+    assert game.rules is not None and kernel is not None
+    words = np.array([game.encode(s) for s in states], np.uint64).reshape(len(states), -1)
+    sign = np.array([1 if game.to_play(s) == p else -1 for s, p in zip(states, players, strict=True)], np.float32)
+    return sign * evaluate_words(evaluator, words)
+
+
+def evaluate_words(evaluator: Evaluator, words: np.ndarray) -> np.ndarray:
+    """float32[n]: the value of each encoded state (uint64[n, n_words]) to its player to move."""
+    rules, kernel = evaluator.game.rules, evaluator.kernel()
+    assert rules is not None and kernel is not None
+    module: Any = specialise(
+        TEMPLATE,
+        State=rules.State,
+        is_terminal=rules.is_terminal,
+        utility_mover=rules.utility_mover,
+        evaluate_mover=kernel.evaluate_mover,
+        N_WORDS=len(rules.State._fields),  # type: ignore[attr-defined]
+    )
+    announce(f"the {evaluator.name} Eval of {evaluator.game.name}", module.evaluate_rows)
+    out = np.empty(len(words), np.float32)
+    module.evaluate_rows(np.ascontiguousarray(words), kernel.params.copy(), out)
+    return out

@@ -1,0 +1,14 @@
+# mypy: ignore-errors
+"""Template: an Eval over many states. Injected: State, is_terminal, utility_mover, evaluate_mover, N_WORDS, CACHE."""
+
+from numba import njit
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+
+@njit(cache=CACHE, nogil=True)
+def evaluate_rows(words, box, out):
+    """words: uint64[n, N_WORDS]; box: one parameter record; out: float32[n], each to the player to move."""
+    params = box[0]
+    for i in range(len(words)):
+        s = State(*to_fixed_tuple(words[i], N_WORDS))
+        out[i] = utility_mover(s) if is_terminal(s) else evaluate_mover(s, params)

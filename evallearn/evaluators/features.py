@@ -1,0 +1,129 @@
+"""What all Evals on named features share: the way from a state to a value, and the identity of the features.
+
+    features seen by the mover -> raw number (linear, MLP, ...) -> tanh -> the open interval between loss and win
+
+The compiled floor does the same arithmetic in the same order, so both floors agree to the last bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.errors import EvaluatorError
+from evallearn.protocols import EvalKernel, Evaluator, Game, State
+
+BOUND = 1.0 - 2.0**-20
+"""The largest |value| of a non-terminal state, as a share of a win: exact in float32, strictly inside."""
+
+
+def squash(raw: float, scale: float) -> float:
+    """The raw number, brought strictly between -scale and scale and rounded to float32 as kernels do."""
+    return float(np.float32(scale * min(max(math.tanh(raw), -BOUND), BOUND)))
+
+
+def unsquash(value: np.ndarray, scale: float) -> np.ndarray:
+    """The raw number that squashes to `value`."""
+    return np.arctanh(np.clip(value / scale, -BOUND, BOUND))
+
+
+@lru_cache
+def _feature_hash(game_class: type[Game], names: tuple[str, ...]) -> str:
+    game = game_class()
+    digest = hashlib.sha256(repr((game.name, names, game.n_phases)).encode())
+    lcg = 1
+    for _ in range(8):
+        s = game.initial()
+        while not game.is_terminal(s):
+            player = game.to_play(s)
+            if player >= 0:
+                digest.update(np.asarray(game.features(s, player), "<f4").tobytes() + bytes([game.phase(s)]))
+            lcg = (lcg * 6364136223846793005 + 1442695040888963407) % 2**64
+            choices = game.actions(s) if player >= 0 else [outcome for outcome, _ in game.chances(s)]
+            s = game.result(s, choices[(lcg >> 33) % len(choices)])
+    return digest.hexdigest()[:12]
+
+
+def feature_hash(game: Game) -> str:
+    """Twelve digits that change whenever any feature computes something else: their values along eight fixed games."""
+    plain = getattr(game, "plain", game)
+    return _feature_hash(type(plain), tuple(plain.feature_names))
+
+
+class FeatureEval(Evaluator):
+    """An Eval that sees a state only through the game's named features."""
+
+    kind: str
+    template: Path
+
+    def __init__(self, game: Game, made: Mapping[str, Any] | None = None) -> None:
+        if game.n_players != 2 or not game.zero_sum:
+            raise EvaluatorError(f"{type(self).__name__} needs a two-player zero-sum game; {game.name} is not")
+        if not game.feature_names:
+            raise EvaluatorError(f"{game.name} has no features: give it feature_names and features(s, player)")
+        self.game, self.made = game, dict(made or {})
+        self.name = str(self.made.get("name", self.kind))
+        self.scale = float(game.utility_range[1])
+
+    @abstractmethod
+    def raw(self, x: Sequence[float], phase: int) -> float:
+        """The unsquashed value of features `x` (already rounded to float32)."""
+
+    @abstractmethod
+    def tensors(self) -> dict[str, np.ndarray]:
+        """The learned numbers, float32, as they are stored in a file."""
+
+    def scratch(self) -> list[Any]:
+        """Fields of working memory (name, type, shape) that the kernel wants beside the tensors."""
+        return [("x", "f4", (len(self.game.feature_names),))]
+
+    def sizes(self) -> dict[str, int]:
+        """Compile-time sizes that the kernel template wants."""
+        return {"N_FEATURES": len(self.game.feature_names)}
+
+    def evaluate(self, s: State, player: int) -> float:
+        game = self.game
+        if game.is_terminal(s):
+            return game.utility(s, player)
+        mover = game.to_play(s)
+        x = np.asarray(game.features(s, mover), np.float32).tolist()
+        value = squash(self.raw(x, game.phase(s)), self.scale)
+        return value if player == mover else -value
+
+    def evaluate_batch(self, states: Sequence[State], players: Sequence[int]) -> np.ndarray:
+        if self.game.rules is None:
+            return super().evaluate_batch(states, players)
+        from evallearn.evaluators.batch import evaluate_many
+
+        return evaluate_many(self, states, players)
+
+    def kernel(self) -> EvalKernel | None:
+        rules = self.game.rules
+        if rules is None:
+            return None
+        from evallearn.compiled.specialise import specialise
+
+        module: Any = specialise(
+            self.template,
+            features_mover=rules.features_mover,
+            phase=rules.phase,
+            SCALE=self.scale,
+            BOUND=BOUND,
+            **self.sizes(),
+        )
+        return EvalKernel(module.evaluate_mover, self._params())
+
+    def _params(self) -> np.ndarray:
+        tensors = self.tensors()
+        fields = [(k, t.dtype.str[1:], t.shape) for k, t in tensors.items()] + self.scratch()
+        params = np.zeros(1, np.dtype(fields, align=True))
+        for k, t in tensors.items():
+            params[k] = t
+        return params

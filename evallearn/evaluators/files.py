@@ -1,0 +1,146 @@
+"""Evaluator files: one .safetensors file, a JSON header in its metadata, no pickle anywhere.
+
+A file may come from a stranger. Nothing in it is executed; it is refused unless every part fits the game at hand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.errors import EvaluatorError
+from evallearn.evaluators.features import FeatureEval, feature_hash
+from evallearn.evaluators.linear import LinearEval
+from evallearn.evaluators.mlp import MlpEval
+from evallearn.protocols import Game
+
+FORMAT = 1
+KEY = "evallearn"
+MAX_BYTES = 1 << 30
+KINDS = {"linear": ("weights", "bias"), "mlp": ("w1", "b1", "w2", "b2", "w3", "b3")}
+
+
+def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
+    """Write the Eval with its header; atomically, so that a half-written file never carries the name."""
+    from safetensors.numpy import save
+
+    path = Path(path)
+    header = json.dumps(_header(evaluator), sort_keys=True)
+    data = save({k: np.ascontiguousarray(t) for k, t in evaluator.tensors().items()}, metadata={KEY: header})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_bytes(data)
+    os.replace(temporary, path)
+    return path
+
+
+def _header(evaluator: FeatureEval) -> dict[str, Any]:
+    game = evaluator.game
+    return {
+        "format": FORMAT,
+        "kind": evaluator.kind,
+        "game": game.name,
+        "game_version": game.version,
+        "features": {"names": list(game.feature_names), "hash": feature_hash(game)},
+        "n_phases": game.n_phases,
+        "architecture": {k: list(t.shape) for k, t in evaluator.tensors().items()},
+        "scale": evaluator.scale,
+        "squash": "tanh",
+        "made": {"date": _now(), **evaluator.made},
+    }
+
+
+def _now() -> str:
+    """The date for the header; SOURCE_DATE_EPOCH makes files reproducible to the byte."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    return moment.isoformat(timespec="seconds")
+
+
+def read_header(path: Path | str) -> dict[str, Any]:
+    """The header of an evaluator file, checked for form; the weights are not touched."""
+    return _read(Path(path), weights=False)[0]
+
+
+def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
+    """The Eval in the file, for this game. Needs neither torch nor scikit-learn."""
+    path = Path(path)
+    header, tensors = _read(path, weights=True)
+    _check_fit(path, header, game)
+    made = {"name": path.stem, **header["made"]}
+    try:
+        if header["kind"] == "linear":
+            return LinearEval(game, tensors["weights"], tensors["bias"], made)
+        return MlpEval(game, tensors, made)
+    except EvaluatorError as error:
+        raise EvaluatorError(f"{path}: {error}") from None
+
+
+def _read(path: Path, weights: bool) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise EvaluatorError(f"no evaluator file {path}: give the path of a .safetensors file made by `evallearn fit`")
+    if path.stat().st_size > MAX_BYTES:
+        raise EvaluatorError(f"{path} holds {path.stat().st_size:,} bytes; an evaluator has at most {MAX_BYTES:,}")
+    try:
+        with safe_open(path, framework="np") as file:
+            header = _parse_header(path, (file.metadata() or {}).get(KEY))
+            names = set(file.keys())
+            if names != set(KINDS[header["kind"]]):
+                raise EvaluatorError(
+                    f"{path}: a {header['kind']} Eval has the tensors {', '.join(KINDS[header['kind']])}; "
+                    f"the file has {', '.join(sorted(names)) or 'none'}"
+                )
+            tensors = {name: file.get_tensor(name) for name in names} if weights else {}
+    except (SafetensorError, OSError, ValueError) as error:
+        raise EvaluatorError(f"{path} is damaged or no safetensors file ({error}): make it again") from None
+    for name, tensor in tensors.items():
+        if tensor.dtype != np.float32:
+            raise EvaluatorError(f"{path}: tensor {name} is {tensor.dtype}, not float32: make the file again")
+    return header, tensors
+
+
+def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
+    if text is None:
+        raise EvaluatorError(f"{path} is a safetensors file, but not one of evallearn: it has no {KEY!r} header")
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError):
+        raise EvaluatorError(f"{path}: its {KEY!r} header is no JSON: make the file again") from None
+    wanted: dict[str, type] = {
+        "format": int, "kind": str, "game": str, "game_version": int, "features": dict,
+        "n_phases": int, "scale": float, "squash": str, "made": dict,
+    }  # fmt: skip
+    if not isinstance(header, dict) or not isinstance(header.get("format"), int):
+        raise EvaluatorError(f"{path}: its header names no format: make the file again")
+    if header["format"] != FORMAT:
+        raise EvaluatorError(
+            f"{path} is of evaluator format {header['format']}, this evallearn reads format {FORMAT}: "
+            "install the evallearn that made it, or make the file again"
+        )
+    for key, kind in wanted.items():
+        if not isinstance(header.get(key), kind):
+            raise EvaluatorError(f"{path}: header field {key!r} is {header.get(key)!r}, expected a {kind.__name__}")
+    if header["kind"] not in KINDS:
+        raise EvaluatorError(f"{path} holds a {header['kind']!r} Eval; this evallearn knows {', '.join(KINDS)}")
+    return header
+
+
+def _check_fit(path: Path, header: dict[str, Any], game: Game) -> None:
+    if header["game"] != game.name:
+        raise EvaluatorError(f"{path} is an Eval of {header['game']}, not of {game.name}: choose another file or game")
+    theirs, ours = header["features"].get("hash"), feature_hash(game)
+    if theirs != ours or header["game_version"] != game.version:
+        raise EvaluatorError(
+            f"{path} was trained on features {game.name}/v{header['game_version']} ({theirs}), this version computes "
+            f"{game.name}/v{game.version} ({ours}): refit it, or install the evallearn that made it"
+        )
+    for key, here in (("n_phases", game.n_phases), ("scale", float(game.utility_range[1])), ("squash", "tanh")):
+        if header[key] != here:
+            raise EvaluatorError(f"{path}: {key} is {header[key]!r}, {game.name} needs {here!r}: refit it")

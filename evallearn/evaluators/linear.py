@@ -1,0 +1,74 @@
+"""The linear Eval: a weighted sum of features, one weight vector per game phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.errors import EvaluatorError, unknown
+from evallearn.evaluators.features import FeatureEval
+from evallearn.protocols import Game, State
+
+
+class LinearEval(FeatureEval):
+    """EVAL(s) = tanh(w[phase] . f(s) + bias[phase]), seen by the mover; the bias is the worth of being to move."""
+
+    kind = "linear"
+    template = Path(__file__).with_name("linear_kernel.py")
+
+    def __init__(
+        self, game: Game, weights: np.ndarray, bias: np.ndarray | None = None, made: Mapping[str, Any] | None = None
+    ) -> None:
+        """weights: [n_phases, n_features]; bias: [n_phases]."""
+        super().__init__(game, made)
+        shape = (game.n_phases, len(game.feature_names))
+        self.weights = np.asarray(weights, np.float32)
+        self.bias = np.zeros(shape[0], np.float32) if bias is None else np.asarray(bias, np.float32)
+        if self.weights.shape != shape or self.bias.shape != shape[:1]:
+            raise EvaluatorError(
+                f"a linear Eval of {game.name} needs weights of shape {shape} and bias {shape[:1]}, "
+                f"got {self.weights.shape} and {self.bias.shape}"
+            )
+        if not (np.isfinite(self.weights).all() and np.isfinite(self.bias).all()):
+            raise EvaluatorError(f"a weight of this linear Eval of {game.name} is not a finite number: refit it")
+        self._rows = [(float(b), w.tolist()) for b, w in zip(self.bias, self.weights, strict=True)]
+
+    @classmethod
+    def from_heuristic(cls, game: Game, name: str) -> LinearEval:
+        """The game's hand-written heuristic of that name."""
+        if name not in game.heuristics:
+            raise unknown(f"heuristic of {game.name}", name, game.heuristics)
+        heuristic = game.heuristics[name]
+        rows = [heuristic.weights] * game.n_phases if isinstance(heuristic.weights, Mapping) else heuristic.weights
+        for row in rows:
+            for feature in row:
+                if feature not in game.feature_names:
+                    raise unknown(f"feature in heuristic {name!r} of {game.name}", feature, game.feature_names)
+        weights = np.array([[row.get(f, 0.0) for f in game.feature_names] for row in rows])
+        return cls(game, weights, made={"name": name, "note": heuristic.note})
+
+    @classmethod
+    def zero(cls, game: Game) -> LinearEval:
+        """The Eval that knows nothing: 0 wherever the game is not over, so that search alone must do the work."""
+        return cls(game, np.zeros((game.n_phases, len(game.feature_names))), made={"name": "zero"})
+
+    def raw(self, x: Sequence[float], phase: int) -> float:
+        total, weights = self._rows[phase]
+        for w, f in zip(weights, x, strict=True):
+            total += w * f
+        return total
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        return {"weights": self.weights, "bias": self.bias}
+
+    def explain(self, s: State, player: int) -> dict[str, float]:
+        mover = self.game.to_play(s)
+        sign = 1.0 if player == mover else -1.0
+        bias, weights = self._rows[self.game.phase(s)]
+        x = self.game.features(s, mover)
+        parts = {n: sign * w * f for n, w, f in zip(self.game.feature_names, weights, x, strict=True)}
+        parts["to move"] = sign * bias
+        return dict(sorted(parts.items(), key=lambda kv: -abs(kv[1])))

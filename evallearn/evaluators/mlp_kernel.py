@@ -1,0 +1,42 @@
+# mypy: ignore-errors
+"""Template: the small neural Eval. Injected: features_mover, phase (the game's), N_FEATURES, H1, H2, SCALE, BOUND.
+
+Each layer adds whole rows of weights, so the loop over units vectorises without reordering any sum: no fastmath, and
+the plain floor can repeat it to the last bit. A feature of 0 or a silent unit costs nothing.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+ZERO = np.float32(0)
+
+
+@njit
+def evaluate_mover(s, params):
+    features_mover(s, params.x)
+    k = phase(s)
+    h1 = params.hidden1
+    for j in range(H1):
+        h1[j] = params.b1[k, j]
+    for i in range(N_FEATURES):
+        f = params.x[i]
+        if f != ZERO:
+            row = params.w1[i]
+            for j in range(H1):
+                h1[j] += f * row[j]
+    h2 = params.hidden2
+    for j in range(H2):
+        h2[j] = params.b2[j]
+    for i in range(H1):
+        f = h1[i]
+        if f > ZERO:
+            row = params.w2[i]
+            for j in range(H2):
+                h2[j] += f * row[j]
+    total = np.float64(params.b3[0])
+    for j in range(H2):
+        if h2[j] > ZERO:
+            total += np.float64(h2[j]) * np.float64(params.w3[j])
+    return np.float32(SCALE * min(max(math.tanh(total), -BOUND), BOUND))

@@ -1,0 +1,207 @@
+"""Jobs over processes: `imap` runs a function on each job, here or in spawned workers, and survives what kills them.
+
+Not a ProcessPoolExecutor: there one pipe is shared by all workers, so that a worker killed in the middle of a result
+can leave the parent waiting for ever, and one death throws the whole pool away. Here each worker has a pipe of its own:
+its death is an end of file, and it alone is replaced.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar
+
+from evallearn.errors import EvallearnError, SpecError
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def imap(
+    function: Callable[[Job], Result], jobs: Sequence[Job], workers: int, retries: int = 3
+) -> Generator[tuple[int, Result], None, None]:
+    """Yields (index, function(jobs[index])) as the jobs finish; one worker means in this process, in order.
+
+    A job must not mind being run twice: the job of a worker that dies is given to another. No result is kept here:
+    a worker waits until its last one is taken, so memory does not grow with the number of jobs.
+    """
+    check_workers(workers)
+    workers = min(workers, len(jobs))
+    if workers <= 1:
+        return ((i, function(job)) for i, job in enumerate(jobs))
+    return _in_processes(_pickled(function), jobs, workers, retries)
+
+
+def check_workers(workers: int) -> None:
+    """Refuse a number of workers that makes no sense."""
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise SpecError(f"workers={workers!r}: give a whole number of 1 or more")
+
+
+def _in_processes(
+    function: bytes, jobs: Sequence[Any], workers: int, retries: int
+) -> Generator[tuple[int, Any], None, None]:
+    waiting = deque(range(len(jobs)))
+    pool: list[_Worker] = []
+    deaths = 0
+    try:
+        while waiting or any(w.busy for w in pool):
+            for _ in range(min(workers - len(pool), len(waiting))):
+                pool.append(_Worker(function))  # all are started before any is waited for
+            for worker in pool:
+                if waiting and not worker.busy:
+                    worker.assign(waiting.popleft(), jobs)
+            for worker in _with_news(pool):
+                answer = worker.receive()
+                if answer is None:
+                    pool.remove(worker)
+                    worker.stop()
+                    deaths += 1
+                    if deaths > retries:
+                        raise _gave_up(worker, deaths)
+                    waiting.appendleft(worker.index)
+                elif not answer[0]:
+                    raise answer[1]
+                else:
+                    index = worker.index
+                    if waiting:  # before the yield: it works on while the consumer does
+                        worker.assign(waiting.popleft(), jobs)
+                    yield index, answer[1]
+    finally:  # also on Ctrl-C and when the consumer walks away: nobody is left computing
+        for worker in pool:
+            worker.stop()
+
+
+def _with_news(pool: list[_Worker]) -> list[_Worker]:
+    """The workers that have answered or died; waits for the first."""
+    ready = wait([w.connection for w in pool if w.busy])
+    return [w for w in pool if w.connection in ready]
+
+
+def _gave_up(worker: _Worker, deaths: int) -> EvallearnError:
+    code = worker.process.exitcode
+    if not worker.spoke:
+        return EvallearnError(
+            f"worker processes ended before they could start (exit code {code}, {deaths} times): a script that uses "
+            "workers must do its work under `if __name__ == '__main__':`; or use workers=1"
+        )
+    return EvallearnError(
+        f"a worker process died {deaths} times, the last on job {worker.index} with exit code {code} "
+        "(-9: killed, often for want of memory; -11: crashed): use fewer workers, or workers=1 to see the job fail here"
+    )
+
+
+def _pickled(function: Callable[[Any], Any]) -> bytes:
+    try:
+        return pickle.dumps(function)
+    except Exception as error:  # pickle raises whatever the object's own code raises
+        raise EvallearnError(
+            f"this job cannot be sent to worker processes ({type(error).__name__}: {error}): define its classes and "
+            "functions at the top of a module, or use workers=1"
+        ) from error
+
+
+class _Worker:
+    """One spawned process and our end of its pipe. Spawned, not forked: Numba and torch keep threads."""
+
+    def __init__(self, function: bytes) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.function = function
+        self.index = -1
+        self.busy = self.spoke = self.fed = False
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        with _no_interrupt():
+            self.process.start()
+        theirs.close()  # so that its death is an end of file here
+
+    def assign(self, index: int, jobs: Sequence[Any]) -> None:
+        """Gives it a job; if it is dead, `receive` will say so."""
+        self.index, self.busy = index, True
+        job = _pickled(jobs[index])
+        with suppress(OSError):
+            if not self.fed:
+                self.connection.send_bytes(self.function)
+                self.fed = True
+            self.connection.send_bytes(job)
+
+    def receive(self) -> tuple[bool, Any] | None:
+        """(True, result), (False, the exception that the job raised), or None if the worker died."""
+        try:
+            answer = self.connection.recv_bytes()
+        except (EOFError, OSError):
+            return None
+        self.spoke, self.busy = True, False
+        return pickle.loads(answer)  # type: ignore[no-any-return]
+
+    def stop(self) -> None:
+        self.process.kill()  # not terminate(): nothing the job does may delay it
+        self.process.join()
+        self.connection.close()
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """A process started inside never sees Ctrl-C, not even while it imports: it inherits the mask."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # the first spawn starts it, and that would lift the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# --- in the worker -------------------------------------------------------------------------------------------------
+def _serve(connection: Connection) -> None:
+    """The life of a worker: the function first, then job after job until the parent hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):
+        _work(connection, connection.recv_bytes())
+
+
+def _work(connection: Connection, pickled: bytes) -> None:
+    function: Any = None
+    while True:
+        job = connection.recv_bytes()
+        try:  # the function is read in here too: a class that the worker cannot import must be told, not die
+            function = function or pickle.loads(pickled)
+            answer = pickle.dumps((True, function(pickle.loads(job))), pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            answer = _pickled_error(error)
+        connection.send_bytes(answer)
+
+
+def _die_with_parent() -> None:
+    """Ends a worker whose parent was killed: without it, a long job would go on for nobody.
+
+    Not prctl(PR_SET_PDEATHSIG): that is Linux only, and fires when the *thread* that started the worker ends.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _pickled_error(error: Exception) -> bytes:
+    """The exception as it is if it can travel; its text if not. The worker's traceback goes with it as a note."""
+    where = "".join(traceback.format_exception(error))
+    try:
+        error.add_note(f"in a worker process:\n{where}")
+        answer = pickle.dumps((False, error))
+        pickle.loads(answer)  # some exceptions can be written but not read
+        return answer
+    except Exception:
+        return pickle.dumps((False, EvallearnError(f"a job failed in a worker process:\n{where}")))

@@ -1,0 +1,349 @@
+from __future__ import annotations
+
+import json
+import multiprocessing
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from evallearn.agents import Agent, RandomAgent, SearchAgent, parse_agent
+from evallearn.arena import MatchResult, openings, play_match
+from evallearn.arena import openings as openings_function
+from evallearn.compiled.game import CompiledGame
+from evallearn.errors import GameError, IllegalAction, SpecError
+from evallearn.evaluators import LinearEval
+from evallearn.games.connect_four import ConnectFour
+from evallearn.games.tic_tac_toe import TicTacToe
+from evallearn.protocols import CHANCE, Game, Limits, SearchResult
+
+TTT, C4 = TicTacToe(), ConnectFour()
+
+
+class PlainTicTacToe(TicTacToe):
+    """The same game without its compiled floor."""
+
+    rules = None  # type: ignore[assignment]
+
+
+@dataclass
+class Scribe(Agent):
+    """Plays the first action and writes down what it was asked."""
+
+    game: Game
+    name: str = "scribe"
+    asked: list[tuple[Any, int]] = field(default_factory=list)
+
+    def choose(self, s: Any, seed: int) -> SearchResult:
+        self.asked.append((s, seed))
+        return SearchResult(self.game.actions(s)[0], 0.0, 0, 1, 1, (), False, 0.0)
+
+
+def without_clock(result: MatchResult) -> dict[str, Any]:
+    return {k: v for k, v in result.to_json().items() if not k.startswith("seconds")}
+
+
+def assert_exactly_even(result: MatchResult) -> None:
+    assert result.wins == result.losses
+    assert result.pair_counts == (0, 0, result.elo.pairs, 0, 0)
+    assert result.elo.elo == 0
+    assert result.score == 0.5
+    assert result.distinct_games <= result.elo.pairs
+    assert result.moves[0] == result.moves[1]
+    assert result.nodes[0] == result.nodes[1]
+
+
+# --- an agent against itself -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "agent",
+    [
+        "random",
+        "zero@depth=3",
+        "handwritten:lines@depth=2",
+        "zero@nodes=500",
+    ],
+)
+def test_an_agent_against_itself_is_exactly_even(agent: str) -> None:
+    a, b = parse_agent(agent, TTT), parse_agent(agent, TTT)
+    assert_exactly_even(play_match(TTT, a, b, pairs=20, random_plies=2, seed=5))
+    assert_exactly_even(play_match(TTT, a, a, pairs=20, random_plies=1, seed=6))
+
+
+def test_random_ties_against_themselves_are_exactly_even() -> None:
+    a, b = (SearchAgent(C4, LinearEval.zero(C4), Limits(depth=2), random_ties=True) for _ in range(2))
+    result = play_match(C4, a, b, pairs=20, random_plies=4, seed=1)
+    assert_exactly_even(result)
+    assert result.wins > 0
+    assert result.distinct_games == 20
+
+
+# --- fairness --------------------------------------------------------------------------------------------------------
+def test_each_opening_is_played_from_both_seats() -> None:
+    result = play_match(
+        C4, RandomAgent(C4, "A"), RandomAgent(C4, "B"), pairs=10, random_plies=3, seed=2, keep_games=True
+    )
+    for first, second in zip(result.records[::2], result.records[1::2], strict=True):
+        assert (first.pair, first.opening) == (second.pair, second.opening)
+        assert (first.players, second.players) == (("A", "B"), ("B", "A"))
+    assert [r.pair for r in result.records[::2]] == list(range(10))
+
+
+def test_seeds_depend_on_pair_and_ply_alone() -> None:
+    a, b, c, d = (Scribe(C4) for _ in range(4))
+    play_match(C4, a, b, pairs=3, random_plies=2, seed=9)
+    play_match(C4, c, d, pairs=3, random_plies=2, seed=10)
+    assert Counter(a.asked) == Counter(b.asked)  # seats swapped: what A was asked in one game, B was in the other
+    seeds = [seed for _, seed in a.asked]
+    assert len(set(seeds)) == len(seeds)
+    assert not set(seeds) & {seed for _, seed in c.asked}
+
+
+def test_first_moves_compile_time_is_not_on_the_clock() -> None:
+    class SlowStarter(Scribe):
+        def choose(self, s: Any, seed: int) -> SearchResult:
+            if not self.asked:
+                time.sleep(0.3)
+            return super().choose(s, seed)
+
+    result = play_match(TTT, SlowStarter(TTT), Scribe(TTT), pairs=2, random_plies=1, seed=0)
+    assert result.seconds[0] < 0.2
+
+
+# --- the figures -----------------------------------------------------------------------------------------------------
+def test_figures_add_up_and_survive_json() -> None:
+    a, b = parse_agent("handwritten:lines@depth=1", TTT), RandomAgent(TTT)
+    result = play_match(TTT, a, b, pairs=30, random_plies=1, seed=3, keep_games=True)
+    assert result.wins + result.draws + result.losses == result.games == 60
+    assert result.names == ("handwritten:lines@depth=1", "random")
+    assert sum(result.pair_counts) == 30
+    points = sum(n * x for n, x in zip(result.pair_counts, (0, 0.5, 1, 1.5, 2), strict=True))
+    assert points == result.wins + result.draws / 2 == pytest.approx(60 * result.score)
+    assert sum(result.moves) == sum(len(r.actions) for r in result.records)
+    assert result.nodes_per_move[1] == 1
+    assert min(result.seconds_per_move) > 0
+    data = result.to_json()
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert data["elo"] == result.elo.elo
+    assert data["low"] < data["elo"] < data["high"]
+    assert data["pairs"] == 30
+    assert len(data["records"]) == 60
+
+
+def test_records_replay_to_their_outcome() -> None:
+    result = play_match(
+        C4, RandomAgent(C4, "A"), RandomAgent(C4, "B"), pairs=5, random_plies=2, seed=2, keep_games=True
+    )
+    balance = 0.0
+    for record in result.records:
+        s: Any = C4.from_text(record.opening)
+        for text in record.actions:
+            s = C4.result(s, C4.action_from_text(s, text))  # type: ignore[arg-type]  # an int there
+        assert C4.is_terminal(s)
+        assert C4.utility(s, 0) == record.utility
+        balance += record.utility if record.players[0] == "A" else -record.utility
+    assert balance == result.wins - result.losses
+
+
+def test_games_are_kept_only_on_request() -> None:
+    result = play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), pairs=2, random_plies=0, seed=2)
+    assert result.records == ()
+    assert "records" not in result.to_json()
+
+
+def test_equal_games_are_counted_once() -> None:
+    """Two agents that do not choose play one game per opening."""
+    result = play_match(TTT, Scribe(TTT), Scribe(TTT), pairs=12, random_plies=1, seed=2)
+    assert (result.games, result.distinct_games, result.distinct_openings) == (24, 9, 9)
+
+
+def test_progress_counts_games_to_the_end() -> None:
+    calls: list[tuple[int, int]] = []
+    play_match(
+        TTT, RandomAgent(TTT), RandomAgent(TTT), pairs=4, random_plies=0, seed=0,
+        on_progress=lambda done, games: calls.append((done, games)),
+    )  # fmt: skip
+    assert calls == [(2, 8), (4, 8), (6, 8), (8, 8)]
+
+
+def test_the_stronger_agent_wins() -> None:
+    a, b = parse_agent("zero@depth=4", C4), RandomAgent(C4)
+    result = play_match(C4, a, b, pairs=25, random_plies=4, seed=1)
+    assert result.wins >= 45
+    assert result.elo.low > 150
+    assert result.nodes[0] > result.nodes[1]
+
+
+def test_the_deeper_search_wins_from_either_side() -> None:
+    a, b = parse_agent("zero@depth=6", C4), parse_agent("zero@depth=2", C4)
+    assert play_match(C4, a, b, pairs=40, random_plies=6, seed=1).elo.low > 0
+    assert play_match(C4, b, a, pairs=40, random_plies=6, seed=1).elo.high < 0
+
+
+# --- both floors, any number of workers ------------------------------------------------------------------------------
+@pytest.mark.parametrize("b", ["random", "zero@nodes=2000"])
+def test_two_workers_play_the_same_match_as_one(b: str) -> None:
+    def play(workers: int) -> MatchResult:
+        agents = parse_agent("zero@depth=2", C4), parse_agent(b, C4)
+        return play_match(C4, *agents, pairs=11, random_plies=4, seed=4, workers=workers, keep_games=True)
+
+    assert without_clock(play(1)) == without_clock(play(2))
+
+
+def test_plain_floor_plays_the_same_match_as_the_compiled_one() -> None:
+    plain, compiled = PlainTicTacToe(), CompiledGame(TTT)
+    results = [
+        play_match(g, RandomAgent(g), Scribe(g), pairs=15, random_plies=2, seed=4) for g in (plain, TTT, compiled)
+    ]
+    first, *others = map(without_clock, results)
+    assert all(first == other for other in others)
+
+
+def test_interrupt_ends_the_workers() -> None:
+    def interrupt(done: int, games: int) -> None:
+        raise KeyboardInterrupt
+
+    before = set(multiprocessing.active_children())
+    with pytest.raises(KeyboardInterrupt):
+        play_match(
+            C4, RandomAgent(C4), RandomAgent(C4), pairs=40, random_plies=2, seed=0, workers=2, on_progress=interrupt
+        )
+    assert set(multiprocessing.active_children()) <= before
+
+
+# --- openings --------------------------------------------------------------------------------------------------------
+def test_openings_are_distinct_open_and_depend_on_the_seed_only() -> None:
+    found = openings(C4, 500, 6, seed=1)
+    assert len(set(found)) == 500
+    assert not any(C4.is_terminal(s) for s in found)  # type: ignore[arg-type]  # its own State
+    assert found == openings(C4, 500, 6, seed=1)
+    assert found[:400] == openings(C4, 400, 6, seed=1)
+    assert found != openings(C4, 500, 6, seed=2)
+
+
+def test_openings_repeat_evenly_where_the_game_has_no_more() -> None:
+    assert openings(TTT, 3, 0, seed=0) == [TTT.initial()] * 3
+    times = Counter(openings(TTT, 20, 1, seed=0))
+    assert sorted(times.values()) == [2] * 7 + [3] * 2
+
+
+def test_rare_openings_are_found_before_any_is_repeated() -> None:
+    """After 8 plies of tic-tac-toe few games go on: all of these positions are listed."""
+    found = openings(TTT, 400, 8, seed=0)
+    expected = {s for s in every_position(8) if not TTT.is_terminal(s)}
+    assert set(found) == expected
+    assert len(expected) < 400
+
+
+def every_position(plies: int) -> set[Any]:
+    layer: set[Any] = {TTT.initial()}
+    for _ in range(plies):
+        layer = {TTT.result(s, a) for s in layer for a in TTT.actions(s)}
+    return layer
+
+
+def test_openings_too_many_to_list_are_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(openings_function.__globals__, "LISTABLE", 10)
+    monkeypatch.setitem(openings_function.__globals__, "MISSES", 5)
+    found = openings(TTT, 100, 2, seed=0)
+    assert len(found) == 100
+    assert 10 < len(set(found)) <= 72
+
+
+def test_openings_longer_than_the_game_are_refused() -> None:
+    with pytest.raises(SpecError, match="no random game of tic_tac_toe goes on after 9 plies: use fewer random plies"):
+        openings(TTT, 1, 9, seed=0)
+
+
+# --- dice ------------------------------------------------------------------------------------------------------------
+class Dice(Game):
+    """Each player in turn rolls a die and takes it or leaves it; the higher sum wins. State: (sums, roll, turn)."""
+
+    name, has_chance = "dice", True
+
+    def initial(self) -> Any:
+        return ((0, 0), 0, 0)
+
+    def to_play(self, s: Any) -> int:
+        return CHANCE if s[1] == 0 and s[2] < 6 else s[2] % 2
+
+    def actions(self, s: Any) -> list[Any]:
+        return [] if self.is_terminal(s) else ["take", "leave"]
+
+    def chances(self, s: Any) -> list[tuple[Any, float]]:
+        return [(roll, 1 / 6) for roll in range(1, 7)]
+
+    def result(self, s: Any, a: Any) -> Any:
+        sums, roll, turn = s
+        if roll == 0:
+            return (sums, a, turn)
+        gain = roll if a == "take" else 0
+        return ((sums[0] + gain, sums[1]) if turn % 2 == 0 else (sums[0], sums[1] + gain), 0, turn + 1)
+
+    def is_terminal(self, s: Any) -> bool:
+        return bool(s[2] == 6)
+
+    def utility(self, s: Any, player: int) -> float:
+        lead = s[0][player] - s[0][1 - player]
+        return float((lead > 0) - (lead < 0))
+
+    def to_text(self, s: Any) -> str:
+        return repr(s)
+
+    def from_text(self, text: str) -> Any:
+        raise NotImplementedError
+
+
+def test_both_games_of_a_pair_get_the_same_dice() -> None:
+    dice = Dice()
+    result = play_match(dice, Scribe(dice, "A"), Scribe(dice, "B"), pairs=20, random_plies=1, seed=7, keep_games=True)
+    assert_exactly_even(result)
+    assert result.distinct_openings == 6
+    assert result.distinct_games == 20
+    assert result.wins > 0
+    better = play_match(dice, Scribe(dice), RandomAgent(dice), pairs=20, random_plies=0, seed=7)
+    assert better.elo.low > 0
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
+def test_an_illegal_action_names_agent_action_and_position() -> None:
+    class Cheat(Scribe):
+        def choose(self, s: Any, seed: int) -> SearchResult:
+            return SearchResult(42, 0.0, 0, 1, 1, (), False, 0.0)
+
+    expected = r"agent cheat chose the illegal action 42 in tic_tac_toe position '.*'; legal: 1 2 3 4 5 6 7 8 9$"
+    for game in (TTT, PlainTicTacToe()):
+        with pytest.raises(IllegalAction, match=expected):
+            play_match(game, Cheat(game, "cheat"), RandomAgent(game), pairs=1, random_plies=0, seed=0)
+
+
+def test_an_agent_of_another_game_is_refused() -> None:
+    with pytest.raises(SpecError, match="agent random plays connect_four, but the match is tic_tac_toe: rebuild it"):
+        play_match(TTT, RandomAgent(TTT), RandomAgent(C4), pairs=1, random_plies=0, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"pairs": 0}, "pairs=0: give a whole number of 1 or more"),
+        ({"pairs": 2.5}, "pairs=2.5: give a whole number"),
+        ({"random_plies": -1}, "random_plies=-1: give a whole number of 0 or more"),
+        ({"workers": 0}, "workers=0: give a whole number of 1 or more"),
+    ],
+)
+def test_senseless_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    given = {"pairs": 1, "random_plies": 0, "seed": 0, **settings}
+    with pytest.raises(SpecError, match=message):
+        play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), **given)
+
+
+@pytest.mark.parametrize(
+    ("property_", "value", "why"), [("n_players", 3, "has 3 players"), ("zero_sum", False, "is not zero-sum")]
+)
+def test_other_games_are_refused_with_the_remedy(property_: str, value: Any, why: str) -> None:
+    game = type("Other", (PlainTicTacToe,), {property_: value})()
+    with pytest.raises(
+        GameError, match=f"two-player zero-sum game; tic_tac_toe {why}: compare its agents by their mean"
+    ):
+        play_match(game, RandomAgent(game), RandomAgent(game), pairs=1, random_plies=0, seed=0)
