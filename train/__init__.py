@@ -1,0 +1,39 @@
+"""From records to an Eval. Trainers know no game: they see features, phases and outcomes, and stream them.
+
+scikit-learn and torch are imported when a trainer is asked for, not here: `import evallearn.train` stays cheap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evallearn.train.metrics import CalibrationBin, Metrics, measure, predictor
+from evallearn.train.stream import ArrayStream, Batch, RecordStream
+
+if TYPE_CHECKING:
+    from evallearn.train.linear import LinearEvalTrainer
+    from evallearn.train.mlp import MlpTrainer
+
+__all__ = [
+    "ArrayStream",
+    "Batch",
+    "CalibrationBin",
+    "LinearEvalTrainer",
+    "Metrics",
+    "MlpTrainer",
+    "RecordStream",
+    "measure",
+    "predictor",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "LinearEvalTrainer":
+        from evallearn.train.linear import LinearEvalTrainer
+
+        return LinearEvalTrainer
+    if name == "MlpTrainer":
+        from evallearn.train.mlp import MlpTrainer
+
+        return MlpTrainer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
