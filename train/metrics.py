@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from evallearn.errors import DataError
-from evallearn.evaluators.features import BOUND, FeatureEval
+from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
+from evallearn.evaluators.squash import BOUND
 from evallearn.train.stream import RecordStream, checked
 
 Predict = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from evallearn.data.dataset import Batch, is_test
 from evallearn.errors import DataError, unknown
 
 if TYPE_CHECKING:
@@ -63,29 +64,6 @@ class RecordStream(Protocol):
         """The records of "train" or "test", a bounded number of rows at a time; each call starts from the front."""
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """A plain RecordBatch."""
-
-    features: np.ndarray
-    phase: np.ndarray
-    outcome: np.ndarray
-    game: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.outcome)
-
-
-def is_test_game(game: np.ndarray, *, seed: int, test_share: float) -> np.ndarray:
-    """bool[n]: a seeded hash of the game number, so that every record of a game falls on the same side."""
-    # splitmix64, because neighbouring game numbers must fall independently
-    z = game.astype(np.int64).view(np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (z >> np.uint64(11)).astype(np.float64) < test_share * 2.0**53
-
-
 class ArrayStream:
     """Arrays in memory as a RecordStream: for tests, and for people with data of their own."""
 
@@ -120,7 +98,7 @@ class ArrayStream:
         if not 0.0 <= test_share < 1.0:
             raise DataError(f"test_share={test_share!r}: give the share of games to hold out, 0 or more and below 1")
         self._batch_rows = batch_rows
-        held_out = is_test_game(self._all.game, seed=seed, test_share=test_share)
+        held_out = is_test(seed, self._all.game, test_share)
         self._rows = {"train": np.flatnonzero(~held_out), "test": np.flatnonzero(held_out)}
         self.checksum = self._digest(held_out)
 

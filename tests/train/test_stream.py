@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evallearn.data.dataset import Batch, is_test
 from evallearn.errors import DataError, SpecError
-from evallearn.train.stream import ArrayStream, Batch, by_group, check_same_length, checked, is_test_game, summarise
+from evallearn.train.stream import ArrayStream, by_group, check_same_length, checked, summarise
 
 
 def stream(n=1000, **changes):
@@ -45,8 +46,8 @@ def test_split_depends_on_the_seed_and_on_nothing_else():
 
 
 @given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 2**63), st.floats(0, 1, exclude_max=True))
-def test_is_test_game_takes_any_number_and_is_a_function(game, seed, share):
-    twice = is_test_game(np.array([game, game]), seed=seed, test_share=share)
+def test_is_test_takes_any_number_and_is_a_function(game, seed, share):
+    twice = is_test(seed, np.array([game, game]), share)
     assert twice[0] == twice[1]
 
 

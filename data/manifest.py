@@ -1,0 +1,98 @@
+"""The manifest: what a folder of records holds, with a checksum for each shard and one for all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from evallearn.atomic import write_atomically
+from evallearn.data.records import FORMAT, Origin, ShardInfo, inspect_shard, shard_paths
+from evallearn.errors import DataError
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Counts and checksums of a folder of records. Wins, draws and losses are player 0's."""
+
+    origin: Origin
+    games: int
+    records: int
+    wins: int
+    draws: int
+    losses: int
+    mean_plies: float
+    """Length of a game, random opening plies included."""
+    checksum: str
+    """sha256 over the shards' sha256: equal if and only if all records are."""
+    shards: tuple[ShardInfo, ...]
+
+    def to_json(self) -> str:
+        """The text of manifest.json: no date and no path, so the same records give the same text."""
+        found = asdict(self)
+        return json.dumps({"format": FORMAT, **found.pop("origin"), **found}, indent=1, sort_keys=True) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Manifest:
+        """Reads `to_json`; ValueError, KeyError or TypeError on anything else."""
+        found: dict[str, Any] = json.loads(text)
+        if found["format"] != FORMAT:
+            raise ValueError(f"manifest format {found['format']}")
+        return build_manifest(Origin.from_json(found), [ShardInfo(**shard) for shard in found["shards"]])
+
+
+def build_manifest(origin: Origin, shards: Iterable[ShardInfo]) -> Manifest:
+    """The manifest of these shards."""
+    infos = tuple(shards)
+    counts = {k: sum(getattr(s, k) for s in infos) for k in ("games", "records", "wins", "draws", "losses")}
+    mean = round(sum(s.plies for s in infos) / max(1, counts["games"]), 4)
+    return Manifest(origin, **counts, mean_plies=mean, checksum=combine(s.sha256 for s in infos), shards=infos)
+
+
+def combine(checksums: Iterable[str]) -> str:
+    """One checksum for many."""
+    return hashlib.sha256("\n".join(checksums).encode()).hexdigest()
+
+
+def manifest_path(folder: Path) -> Path:
+    """Where a run folder's manifest lies."""
+    return folder / "manifest.json"
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Writes manifest.json, all or nothing."""
+    write_atomically(manifest_path(folder), manifest.to_json().encode())
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """The folder's manifest; None if there is none or it cannot be read: the shards are the truth, it is only told."""
+    try:
+        return Manifest.from_json(manifest_path(folder).read_text())
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def no_records(folder: Path) -> DataError:
+    """The error for a folder without shards."""
+    return DataError(f"no records in {folder}: make some with `evallearn selfplay`, or name the run's own folder")
+
+
+def rebuild_manifest(folder: str | Path) -> Manifest:
+    """Reads every shard, checks that they belong together and writes the manifest anew."""
+    folder = Path(folder)
+    found = [(path, *inspect_shard(path)) for _, path in shard_paths(folder)]
+    if not found:
+        raise no_records(folder)
+    first, origin, _ = found[0]
+    for path, other, _ in found:
+        if differences := origin.differences(other):
+            raise DataError(
+                f"{first} and {path} were made by different settings ({'; '.join(differences)}): "
+                "move one of them to another folder"
+            )
+    manifest = build_manifest(origin, [info for _, _, info in found])
+    write_manifest(folder, manifest)
+    return manifest

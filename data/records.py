@@ -1,0 +1,337 @@
+"""Records: one per ply, in Parquet shards that are whole or absent.
+
+    folder/records/shard-000000.parquet ...     the truth: each shard says in its footer where it comes from
+    folder/manifest.json                        counts and checksums; can be rebuilt from the shards
+
+A shard is written beside its place, synced and renamed, so a kill leaves the old file, the new one or a leftover
+`.tmp`, never half a shard. Neither shards nor manifest hold a date or a path: the same games give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evallearn.atomic import write_atomically
+from evallearn.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from evallearn.agents import Agent
+    from evallearn.protocols import Game
+
+FORMAT = 1
+"""Raise it whenever a column or the meaning of one changes."""
+HEADER_KEY = b"evallearn"
+REMAKE = "delete it and rerun the same command: it is made again"
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, NotImplementedError, OverflowError, MemoryError)
+"""What pyarrow and json raise on damaged bytes (ArrowInvalid is a ValueError)."""
+
+
+class Record(NamedTuple):
+    """One ply. `value` and `outcome` are utilities to `player`, who is to move and whose view `features` are."""
+
+    game_number: int
+    ply: int
+    """Counted from the start of the game, random opening plies included."""
+    player: int
+    state: bytes | str
+    """The compiled state's 64-bit words, little-endian; text where a game has no compiled floor."""
+    features: bytes
+    """float32[n_features], little-endian."""
+    phase: int
+    action: int | str
+    """What was played; its text where a game has no compiled floor."""
+    value: float
+    """What the search said of the state, also where an exploring action was played instead of its choice."""
+    depth: int
+    outcome: float
+    """How the game ended."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Everything that is the same for all records of a folder."""
+
+    game: str
+    game_version: int
+    feature_hash: str
+    feature_names: tuple[str, ...]
+    n_phases: int
+    n_words: int
+    """64-bit words of a state; 0 where states and actions are text."""
+    win: float
+    """The utility of the best win: what makes outcomes of one game comparable with those of another."""
+    agents: tuple[str, ...] = ()
+    agent_hashes: tuple[str, ...] = ()
+    settings: Mapping[str, Any] | None = None
+    """What else decides which games are played: seed, openings, exploration."""
+
+    @classmethod
+    def of(cls, game: Game, agents: Sequence[Agent] = (), settings: Mapping[str, Any] | None = None) -> Origin:
+        """The origin of records that `agents` make of `game`."""
+        from evallearn.evaluators.features import feature_hash
+
+        n_words = 0 if game.rules is None else len(game.rules.State._fields)  # type: ignore[attr-defined]
+        return cls(
+            game.name,
+            game.version,
+            feature_hash(game),
+            tuple(game.feature_names),
+            game.n_phases,
+            n_words,
+            float(game.utility_range[1]),
+            tuple(short_name(a) for a in agents),
+            tuple(agent_hash(a) for a in agents),
+            dict(settings or {}),
+        )
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Origin:
+        """Reads what asdict wrote and json carried; KeyError if something is missing."""
+        values: dict[str, Any] = {f.name: found[f.name] for f in fields(cls)}
+        return cls(**values | {k: tuple(v) for k, v in values.items() if isinstance(v, list)})
+
+    def same_features(self, other: Origin) -> bool:
+        """True if records of both can be learned from together."""
+        return all(getattr(self, k) == getattr(other, k) for k in FEATURE_FIELDS)
+
+    def features_text(self) -> str:
+        """What the records show, for a message."""
+        count = f"{len(self.feature_names)} features in {self.n_phases} phases"
+        return f"{self.game} v{self.game_version}, {count} ({self.feature_hash})"
+
+    def differences(self, other: Origin) -> list[str]:
+        """What keeps records of both from lying in one folder."""
+        mine, theirs = asdict(self), asdict(other)
+        keys = [k for k in mine if k != "settings"]
+        settings = sorted({*mine["settings"], *theirs["settings"]})
+        return _differences(mine, theirs, keys) + _differences(mine["settings"], theirs["settings"], settings)
+
+
+FEATURE_FIELDS = ("game", "game_version", "feature_hash", "feature_names", "n_phases", "n_words", "win")
+
+
+def _differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
+    unlike = [k for k in keys if mine.get(k) != theirs.get(k)]
+    return [f"{k} {_plain(mine.get(k))} there, {_plain(theirs.get(k))} asked" for k in unlike]
+
+
+def _plain(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def short_name(agent: Agent) -> str:
+    """The agent's name without the folders of an evaluator file: a copy elsewhere makes the same records."""
+    return agent.name.rsplit("/", 1)[-1]
+
+
+def agent_hash(agent: Agent) -> str:
+    """Twelve digits for what decides an agent's play beside its name: limits, tie-break and learned numbers."""
+    seen = [type(agent).__name__, short_name(agent), *(str(getattr(agent, k, "")) for k in ("limits", "random_ties"))]
+    digest = hashlib.sha256(repr(seen).encode())
+    tensors = getattr(getattr(agent, "evaluator", None), "tensors", dict)
+    for key, tensor in sorted(tensors().items()):
+        digest.update(key.encode() + np.ascontiguousarray(tensor).tobytes())
+    return digest.hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class ShardInfo:
+    """A shard in the manifest. Wins, draws and losses are player 0's."""
+
+    name: str
+    sha256: str
+    first_game: int
+    games: int
+    records: int
+    wins: int
+    draws: int
+    losses: int
+    plies: int
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+def schema(origin: Origin) -> pa.Schema:
+    """The columns of a shard; a game without features has no such column, since Parquet knows no empty binary."""
+    import pyarrow as pa
+
+    compiled, width = origin.n_words > 0, 4 * len(origin.feature_names)
+    columns = [
+        ("game_number", pa.int32()),
+        ("ply", pa.int16()),
+        ("player", pa.int8()),
+        ("state", pa.binary(8 * origin.n_words) if compiled else pa.string()),
+        *([("features", pa.binary(width))] if width else []),
+        ("phase", pa.int8()),
+        ("action", pa.int16() if compiled else pa.string()),
+        ("value", pa.float32()),
+        ("depth", pa.int8()),
+        ("outcome", pa.float32()),
+    ]
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns])
+
+
+def to_table(records: Sequence[Record], origin: Origin) -> pa.Table:
+    """The records as a table, in their order."""
+    import pyarrow as pa
+
+    columns = dict(zip(Record._fields, zip(*records, strict=True), strict=True))
+    kinds = schema(origin)
+    return pa.table([pa.array(columns[f.name], f.type) for f in kinds], schema=kinds)
+
+
+def from_table(table: pa.Table) -> list[Record]:
+    """The records of a table; floats come back as float32 rounded them."""
+    empty = [b""] * table.num_rows
+    names = set(table.column_names)
+    return list(map(Record, *(table[k].to_pylist() if k in names else empty for k in Record._fields)))
+
+
+def _tally(table: pa.Table) -> dict[str, int]:
+    """Games, records, player 0's results and plies. Game by game: the last record of each tells how it ended."""
+    numbers = table["game_number"].to_numpy()
+    last = np.flatnonzero(np.diff(numbers, append=-1))
+    outcome, player = table["outcome"].to_numpy()[last], table["player"].to_numpy()[last]
+    to_first = np.where(player == 0, outcome, -outcome)
+    results = {"wins": to_first > 0, "draws": to_first == 0, "losses": to_first < 0}
+    counts = {k: int(v.sum()) for k, v in results.items()}
+    plies = int((table["ply"].to_numpy()[last].astype(np.int64) + 1).sum())
+    return {"first_game": int(numbers[0]), "games": len(last), "records": len(numbers), **counts, "plies": plies}
+
+
+# --- shards ----------------------------------------------------------------------------------------------------------
+def shard_path(folder: Path, index: int) -> Path:
+    """Where shard number `index` of a run folder lies."""
+    return folder / "records" / f"shard-{index:06d}.parquet"
+
+
+def shard_paths(folder: Path) -> list[tuple[int, Path]]:
+    """(index, path) of all shards of a run folder, in order."""
+    found = (folder / "records").glob("shard-*.parquet")
+    return sorted((int(digits), path) for path in found if (digits := path.stem[len("shard-") :]).isdecimal())
+
+
+@contextmanager
+def late_interrupt() -> Iterator[None]:
+    """Ctrl-C waits these few milliseconds: raised inside a __del__ of pyarrow, Python would drop it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
+@late_interrupt()
+def write_shard(folder: Path, index: int, records: Sequence[Record], origin: Origin) -> ShardInfo:
+    """Writes at least one whole game as shard `index`, all or nothing."""
+    import pyarrow.parquet as pq
+
+    table = to_table(records, origin)
+    tally = _tally(table)
+    header = {"format": FORMAT, **asdict(origin), **{k: tally[k] for k in ("first_game", "games", "records")}}
+    # One page of bytes 0, one of bytes 1, ... packs words and floats best. The header goes into the footer once,
+    # not also into Arrow's own copy of the schema; statistics of binary columns help nobody.
+    split = ["state"] * (origin.n_words > 0) + ["features"] * (len(origin.feature_names) > 0)
+    sink = io.BytesIO()
+    options: dict[str, Any] = {"use_dictionary": False, "use_byte_stream_split": split, "write_statistics": False}
+    options |= {"compression": "zstd", "compression_level": 3, "store_schema": False, "write_page_checksum": True}
+    with pq.ParquetWriter(sink, table.schema, **options) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({HEADER_KEY: json.dumps(header, sort_keys=True).encode()})
+    data = sink.getvalue()
+    path = shard_path(folder, index)
+    write_atomically(path, data)
+    return ShardInfo(path.name, hashlib.sha256(data).hexdigest(), **tally)
+
+
+def read_shard(path: Path, columns: Sequence[str] | None = None, sha256: str | None = None) -> tuple[Origin, pa.Table]:
+    """A shard's origin and its table (or some columns), every page checked; DataError if anything is wrong."""
+    return _parse(path, _bytes(path, sha256), columns)
+
+
+def inspect_shard(path: Path, sha256: str | None = None) -> tuple[Origin, ShardInfo]:
+    """Reads a whole shard and tells what is in it."""
+    data = _bytes(path, sha256)
+    origin, table = _parse(path, data, None)
+    return origin, ShardInfo(path.name, hashlib.sha256(data).hexdigest(), **_tally(table))
+
+
+def read_header(path: Path) -> tuple[Origin, dict[str, int]]:
+    """A shard's origin and its counts (first_game, games, records), from the footer alone."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            header = _header(path, file.metadata.metadata)
+            counts = {k: int(header[k]) for k in ("first_game", "games", "records")}
+            return Origin.from_json(header), counts
+    except UNREADABLE as error:
+        raise _damaged(path, error) from None
+
+
+def _bytes(path: Path, sha256: str | None) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): rerun the command that made it") from None
+    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+        raise DataError(f"{path} is not the file that manifest.json lists (other checksum): {REMAKE}")
+    return data
+
+
+def _parse(path: Path, data: bytes, columns: Sequence[str] | None) -> tuple[Origin, pa.Table]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
+        header = _header(path, file.metadata.metadata)
+        origin = Origin.from_json(header)
+        kinds, n = file.schema_arrow.remove_metadata(), file.metadata.num_rows
+        if not kinds.equals(schema(origin)) or n != header["records"]:
+            raise ValueError("its columns are not those its footer promises")
+        return origin, file.read(columns, use_threads=False)
+    except UNREADABLE as error:
+        raise _damaged(path, error) from None
+
+
+def _header(path: Path, metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
+    if HEADER_KEY not in (metadata or {}):
+        raise DataError(f"{path} is a Parquet file, but not one of evallearn's records: move it elsewhere")
+    header: dict[str, Any] = json.loads(metadata[HEADER_KEY])  # type: ignore[index]
+    if header["format"] != FORMAT:
+        raise DataError(
+            f"{path} has record format {header['format']}, this version reads {FORMAT}: "
+            "install the evallearn that made it, or make the records again in another folder"
+        )
+    return header
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return DataError(f"{path} is damaged or cut off ({reason}): {REMAKE}")
+
+
+# --- files that are whole or absent ----------------------------------------------------------------------------------
+def remove_leftovers(folder: Path) -> None:
+    """Deletes the temporary files of writers that were killed."""
+    for temporary in [*folder.glob(".*.tmp"), *(folder / "records").glob(".*.tmp")]:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,346 @@
+"""Self-play: agents play a game against each other, and every ply of theirs becomes a record.
+
+A game depends on (seed, game number) and nothing else, a shard holds fixed game numbers, and it is whole or absent.
+So the number of workers does not matter, and a run that was killed goes on with the shards that are missing.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evallearn.data.manifest import Manifest, build_manifest, manifest_path, read_manifest, write_manifest
+from evallearn.data.records import (
+    Origin,
+    Record,
+    ShardInfo,
+    inspect_shard,
+    remove_leftovers,
+    shard_paths,
+    write_shard,
+)
+from evallearn.errors import DataError, IllegalAction
+from evallearn.workers import imap
+
+if TYPE_CHECKING:
+    from evallearn.agents import Agent
+    from evallearn.compiled.game import CompiledGame
+    from evallearn.protocols import Action, Game, State
+
+MAX_PLIES = 2**15
+"""A longer game does not fit the column `ply`, and has most likely no end."""
+MAX_DEPTH = 127
+"""The largest number in the column `depth`; who searches deeper is told as this deep."""
+MAX_OPENINGS = 1000
+"""Openings in a row that may end the game before we say that openings are too long."""
+
+Progress = Callable[[int, int, int], None]
+"""on_progress(games_done, games_total, records)"""
+
+
+@dataclass(frozen=True)
+class SelfPlayConfig:
+    """Which games are played. All but `games` must stay the same in one folder; `games` may grow."""
+
+    games: int = 2000
+    """How many games."""
+    seed: int = 0
+    """The same seed gives the same records, whatever the number of workers."""
+    random_plies: int = 6
+    """Every game opens with this many uniformly random plies, which are left out of the records."""
+    exploration: float = 0.1
+    """Probability per ply that a random action is played instead of the agent's choice; it is recorded too."""
+    games_per_shard: int = 64
+    """Games per file: a kill loses at most this many per worker."""
+
+    def __post_init__(self) -> None:
+        ranges = {
+            "games": (1, 2**31 - 1),
+            "seed": (0, 2**63 - 1),
+            "random_plies": (0, MAX_PLIES),
+            "games_per_shard": (1, 10_000),
+        }
+        for name, (low, high) in ranges.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise DataError(f"{name}={value!r}: give a whole number from {low} to {high}")
+        if not isinstance(self.exploration, (int, float)) or not 0 <= self.exploration <= 1:
+            raise DataError(f"exploration={self.exploration!r}: give a probability from 0 to 1, for example 0.1")
+
+    def settings(self) -> dict[str, Any]:
+        """What a shard's records depend on: everything but the number of games."""
+        return {k: v for k, v in asdict(self).items() if k != "games"} | {"exploration": float(self.exploration)}
+
+    def numbers(self, shard: int) -> range:
+        """The game numbers of a shard."""
+        return range(shard * self.games_per_shard, min((shard + 1) * self.games_per_shard, self.games))
+
+    def n_shards(self) -> int:
+        """How many shards hold all games."""
+        return -(-self.games // self.games_per_shard)
+
+
+# --- one game --------------------------------------------------------------------------------------------------------
+class PlainBoard:
+    """The position on the table, upper floor: a state is stored as its text."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.pack = struct.Struct(f"<{len(game.feature_names)}f").pack
+
+    def reset(self) -> None:
+        self.s: State = self.game.initial()
+
+    def look(self) -> Sequence[Action]:
+        """The legal actions, none if the game is over; sets `player`, who is to move."""
+        self.player = self.game.to_play(self.s)
+        return () if self.game.is_terminal(self.s) else self.game.actions(self.s)
+
+    def state(self) -> State:
+        return self.s
+
+    def seen(self) -> tuple[bytes | str, bytes, int]:
+        """State, features and phase as they are stored."""
+        features = self.pack(*self.game.features(self.s, self.player))
+        return self.game.to_text(self.s), features, self.game.phase(self.s)
+
+    def stored(self, a: Action) -> int | str:
+        return self.game.action_to_text(self.s, a)
+
+    def advance(self, a: Any) -> None:
+        self.s = self.game.result(self.s, a)
+
+    def utility(self) -> float:
+        """What the end is worth to player 0."""
+        return float(self.game.utility(self.s, 0))
+
+
+class CompiledBoard:
+    """The same on the lower floor: the position stays in a record of ours, three kernel calls per ply."""
+
+    def __init__(self, game: CompiledGame) -> None:
+        from evallearn.compiled.game import Mailbox
+
+        self.game, self.kernels = game, game.kernels
+        # Not game.io: an agent may play on the same CompiledGame.
+        self.io = Mailbox(game.compiled_rules, len(game.feature_names))
+        self.features = self.io.features[: len(game.feature_names)]
+
+    def reset(self) -> None:
+        self.io.words[:] = self.game.encode(self.game.initial())
+
+    def look(self) -> Sequence[Action]:
+        n = self.kernels.look(self.io.box)
+        self.player = int(self.io.player[0])
+        return self.io.actions[:n].tolist()  # type: ignore[no-any-return]
+
+    def state(self) -> State:
+        return self.game.decode(self.io.words.tolist())
+
+    def seen(self) -> tuple[bytes | str, bytes, int]:
+        phase = self.kernels.measure(self.io.box)
+        return self.io.words.tobytes(), self.features.tobytes(), phase
+
+    def stored(self, a: Action) -> int | str:
+        return int(a)  # type: ignore[call-overload, no-any-return]  # by contract an integer
+
+    def advance(self, a: Any) -> None:
+        self.kernels.advance(self.io.box, int(a))  # a NumPy integer would compile the kernel again
+
+    def utility(self) -> float:
+        value = float(self.io.utility_mover[0])
+        return value if self.player == 0 else 0.0 - value  # never -0.0
+
+
+def on_fastest_floor(game: Game) -> Game:
+    """The game on the compiled floor if it has one, for `play_game`; building it takes a few milliseconds."""
+    if game.rules is None:
+        return game
+    from evallearn.compiled.game import CompiledGame
+
+    return game if isinstance(game, CompiledGame) else CompiledGame(game)
+
+
+def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, number: int) -> list[Record]:
+    """Plays game `number`: one record for each ply after the random opening, with the outcome filled in."""
+    game = on_fastest_floor(game)
+    board: Any = PlainBoard(game) if game.rules is None else CompiledBoard(game)  # type: ignore[arg-type]
+    rng = random.Random(f"{config.seed}/{number}")
+    actions = _opening(board, config.random_plies, rng)
+    ply, plies = config.random_plies, list[Any]()
+    while actions:
+        player, seen = board.player, board.seen()
+        found = agents[player].choose(board.state(), rng.getrandbits(32))
+        explores, pick = rng.random() < config.exploration, rng.random()  # always two draws: agents stay comparable
+        action = actions[int(pick * len(actions))] if explores else found.action
+        if action not in actions:
+            raise _illegal(board, agents[player], action, actions)
+        plies.append((ply, player, *seen, board.stored(action), found.value, min(found.depth, MAX_DEPTH)))
+        board.advance(action)
+        actions = board.look()
+        ply += 1
+        if ply >= MAX_PLIES:
+            raise DataError(f"{game.name} game {number} did not end in {MAX_PLIES} plies: give it a rule that ends it")
+    outcome = board.utility()
+    outcomes = (outcome, 0.0 - outcome)
+    return [Record._make((number, *p, outcomes[p[1]])) for p in plies]
+
+
+def _opening(board: Any, plies: int, rng: random.Random) -> Sequence[Action]:
+    """Plays random plies, again if they end the game; returns the legal actions after them."""
+    for _ in range(MAX_OPENINGS):
+        board.reset()
+        actions = board.look()
+        for _ in range(plies):
+            if not actions:
+                break
+            board.advance(actions[int(rng.random() * len(actions))])
+            actions = board.look()
+        if actions:
+            return actions  # type: ignore[no-any-return]
+    raise DataError(
+        f"random_plies={plies}: {MAX_OPENINGS} random openings in a row ended the game of {board.game.name}: use fewer"
+    )
+
+
+def _illegal(board: Any, agent: Agent, action: Any, actions: Sequence[Action]) -> IllegalAction:
+    game, s = board.game, board.state()
+    legal = " ".join(game.action_to_text(s, a) for a in actions)
+    where = f"{game.name} position {game.to_text(s)!r}"
+    return IllegalAction(f"agent {agent.name} chose {action!r} in {where}; legal: {legal}: correct its `choose`")
+
+
+# --- many games ------------------------------------------------------------------------------------------------------
+@dataclass
+class ShardMaker:
+    """The job of a worker: shard number -> its games, played and written."""
+
+    folder: Path
+    game: Game
+    agents: Sequence[Agent]
+    config: SelfPlayConfig
+    origin: Origin
+    _fast: Game | None = field(default=None, init=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_fast": None}  # a worker loads kernels of its own
+
+    def __call__(self, shard: int) -> ShardInfo:
+        self._fast = self._fast or on_fastest_floor(self.game)
+        played = (play_game(self._fast, self.agents, self.config, n) for n in self.config.numbers(shard))
+        return write_shard(self.folder, shard, [record for records in played for record in records], self.origin)
+
+
+def run_selfplay(
+    folder: str | Path,
+    game: Game,
+    agents: Sequence[Agent],
+    config: SelfPlayConfig,
+    workers: int = 1,
+    on_progress: Progress | None = None,
+) -> Manifest:
+    """Makes the records that are missing in `folder` and its manifest; the same call again goes on where it stopped.
+
+    agents: one per player. Ctrl-C or a kill at any moment leaves whole shards only.
+    """
+    folder, game = Path(folder), getattr(game, "plain", game)
+    _check_players(game, agents)
+    origin = Origin.of(game, agents, config.settings())
+    (folder / "records").mkdir(parents=True, exist_ok=True)
+    with _locked(folder):
+        done = dict(_kept_shards(folder, origin, config))
+        missing = [i for i in range(config.n_shards()) if i not in done]
+        if missing:
+            manifest_path(folder).unlink(missing_ok=True)  # it would be wrong from the first new shard on
+        count = Counter(config.games, on_progress)
+        count.add(*done.values())
+        maker = ShardMaker(folder, game, agents, config, origin)
+        with closing(imap(maker, missing, workers)) as results:  # type: ignore[type-var]  # a generator
+            for k, info in results:
+                done[missing[k]] = info
+                count.add(info)
+        manifest = build_manifest(origin, [done[i] for i in sorted(done)])
+        write_manifest(folder, manifest)
+    return manifest
+
+
+@dataclass
+class Counter:
+    """Counts what is done and tells it."""
+
+    total: int
+    on_progress: Progress | None
+    games: int = 0
+    records: int = 0
+
+    def add(self, *shards: ShardInfo) -> None:
+        self.games += sum(s.games for s in shards)
+        self.records += sum(s.records for s in shards)
+        if self.on_progress is not None:
+            self.on_progress(self.games, self.total, self.records)
+
+
+def _check_players(game: Game, agents: Sequence[Agent]) -> None:
+    """Refuses up front what self-play cannot do."""
+    if game.n_players != 2 or not game.zero_sum or game.has_chance:
+        kind = f"{game.n_players} players, zero_sum={game.zero_sum}, has_chance={game.has_chance}"
+        raise DataError(
+            f"self-play is for two-player zero-sum games without chance; {game.name} has {kind}: "
+            "play it yourself and store the records with evallearn.data.write_shard"
+        )
+    if len(agents) != game.n_players:
+        raise DataError(f"{len(agents)} agents for {game.name}: name {game.n_players}, one per player")
+    for agent in agents:
+        if agent.game.name != game.name:
+            raise DataError(f"agent {agent.name} plays {agent.game.name}, not {game.name}: name one of that game")
+
+
+def _kept_shards(folder: Path, origin: Origin, config: SelfPlayConfig) -> Iterator[tuple[int, ShardInfo]]:
+    """(index, info) of the shards that need not be made again; refuses a folder that holds something else."""
+    manifest = read_manifest(folder)
+    listed = {s.name: s.sha256 for s in manifest.shards} if manifest else {}
+    for index, path in shard_paths(folder):
+        there, info = inspect_shard(path, listed.get(path.name))
+        if differences := there.differences(origin):
+            raise DataError(
+                f"{folder} holds records of other settings ({'; '.join(differences)}): use another folder or remove it"
+            )
+        wanted = config.numbers(index)
+        if info.games > len(wanted):
+            raise DataError(
+                f"{path} holds games up to {info.first_game + info.games - 1}, only {config.games} games are asked: "
+                "ask for at least as many as there are, or choose another folder"
+            )
+        if info.first_game != wanted.start:
+            raise DataError(f"{path} holds games from {info.first_game}, its name says {wanted.start}: rename it back")
+        if info.games == len(wanted):  # else it was the last one, and `games` has grown
+            yield index, info
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One run per folder at a time; leftovers of killed runs are removed before and after. A kill frees the lock."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: two runs in one folder would only do the work twice
+        yield
+        return
+    fd = os.open(folder / "records", os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DataError(f"another process is writing to {folder}: wait for it, or choose another folder") from None
+        remove_leftovers(folder)
+        try:
+            yield
+        finally:
+            remove_leftovers(folder)
+    finally:
+        os.close(fd)

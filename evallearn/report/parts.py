@@ -1,0 +1,87 @@
+"""Pieces of HTML: safe text, sortable tables, figures and cards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from evallearn.report.words import DASH, Json, fixed, number, plain
+
+
+def text(value: Any) -> str:
+    """Any value as text that is safe inside an element or a quoted attribute."""
+    return escape(plain(value))
+
+
+class Cell(NamedTuple):
+    """One cell of a table: what it shows (HTML), and the number it is sorted by."""
+
+    html: str
+    key: float | None = None
+
+
+class Column(NamedTuple):
+    """A column of a table: its head, its cell for a row, and whether it holds words."""
+
+    head: str
+    cell: Callable[[Json], Cell]
+    words: bool = False
+
+
+def figure_of(key: str, show: Callable[[Any], str] = fixed) -> Callable[[Json], Cell]:
+    """The cell that shows the number `key` of a row."""
+    return lambda row: Cell(show(row.get(key)), number(row.get(key)))
+
+
+def words_of(key: str) -> Callable[[Json], Cell]:
+    return lambda row: Cell(text(row.get(key, "")))
+
+
+def table(columns: Sequence[Column], entries: Iterable[Json], *, heading: str = "") -> str:
+    """A sortable table in a card; the first column heads its row. Columns without any content are left out."""
+    made = [[c.cell(e) for c in columns] for e in entries]
+    kept = [i for i in range(len(columns)) if i == 0 or any(row[i].html not in ("", DASH) for row in made)]
+    heads = "".join(_head(columns[i]) for i in kept)
+    lines = "\n".join("<tr>" + "".join(_cell(columns[i], row[i], i == 0) for i in kept) + "</tr>" for row in made)
+    title = f"<h3>{heading}</h3>" if heading else ""
+    return f"""<div class="card scroll">{title}<table class="sortable"><thead><tr>{heads}</tr></thead>
+<tbody>
+{lines}
+</tbody></table></div>"""
+
+
+def _head(column: Column) -> str:
+    kind = ' class="text"' if column.words else ""
+    return f'<th scope="col"{kind}><button type="button">{column.head}</button></th>'
+
+
+def _cell(column: Column, cell: Cell, first: bool) -> str:
+    kind = ' class="text"' if column.words else ""
+    key = "" if cell.key is None else f' data-v="{cell.key!r}"'
+    return f'<th scope="row"{kind}{key}>{cell.html}</th>' if first else f"<td{kind}{key}>{cell.html}</td>"
+
+
+def pairs(heading: str, items: Iterable[tuple[str, str]]) -> str:
+    """A card of names and values (HTML)."""
+    lines = "".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>' for name, value in items)
+    return f'<div class="card scroll"><h3>{heading}</h3><table class="pairs"><tbody>{lines}</tbody></table></div>'
+
+
+def figure(svg: str, caption: str, heading: str = "", *, beside: bool = False) -> str:
+    """A plot in a card, with its caption (HTML) below or beside it."""
+    title = f"<h3>{heading}</h3>" if heading else ""
+    kind = "card beside" if beside else "card"
+    return f'<figure class="{kind}"><div>{title}{svg}</div><figcaption>{caption}</figcaption></figure>'
+
+
+def grid(*cards: str, kind: str = "") -> str:
+    found = [c for c in cards if c]
+    return f'<div class="grid {kind}">' + "\n".join(found) + "</div>" if found else ""
+
+
+def named(row: Json) -> Cell:
+    """The name of an agent, with the colour that it has in the plots."""
+    name = str(row.get("name", ""))
+    kind = f" {name}" if name in ("linear", "neural") else ""
+    return Cell(f'<span class="swatch{kind}"></span>{text(name)}')

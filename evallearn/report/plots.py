@@ -1,0 +1,317 @@
+"""The plots of the report: SVG texts to be set into the page, whose CSS gives them their colours, light or dark.
+
+A figure is drawn in stand-in colours; `_svg` turns each into the CSS variable of the same name. matplotlib is imported
+where it is used, and only its objects, so that the state of a caller's pyplot is neither used nor changed.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from functools import wraps
+from html import escape
+from typing import Any, Concatenate, ParamSpec
+
+from evallearn.report.words import Json, fixed, limit_words, number, part, plain, reference, rows, signed
+
+P = ParamSpec("P")
+
+INK, MUTED, GRID, CARD, LINEAR, NEURAL, OTHER, BAR = (f"#00f1{i:02x}" for i in range(8))
+VARIABLES = {
+    INK: "ink",
+    MUTED: "muted",
+    GRID: "grid",
+    CARD: "card",
+    LINEAR: "linear",
+    NEURAL: "neural",
+    OTHER: "other",
+    BAR: "bar",
+}
+"""Stand-in colours, which nothing else uses, and the page's variables for them."""
+STYLE = {
+    "svg.hashsalt": "evallearn",  # the same plot has the same ids
+    "svg.fonttype": "none",
+    "text.parse_math": False,  # a name may hold a dollar sign
+    "font.size": 10.5,
+    "text.color": INK,
+    "axes.edgecolor": GRID,
+    "axes.labelcolor": MUTED,
+    "axes.titlecolor": INK,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": "none",
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "xtick.color": GRID,
+    "ytick.color": GRID,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": MUTED,
+    "legend.frameon": False,
+    "lines.linewidth": 2.0,
+    "lines.markersize": 6.0,
+    "lines.solid_capstyle": "round",
+}
+ALONE = {"Date": None, "Creator": None, "Format": None, "Type": None}
+"""No metadata at all: they would hold the date and addresses."""
+NAME_LENGTH = 28
+REACH = 150.0
+"""Elo to each side of a dot within which its interval is drawn; what lies further is an arrow."""
+WEAKEST = -450.0
+"""Elo where the ladder's axis ends to the left; who is weaker is an arrow at the edge with its figure."""
+
+
+# --- from a figure to a text -----------------------------------------------------------------------------------------
+def drawing(
+    width: float, height: float
+) -> Callable[[Callable[Concatenate[Any, P], str]], Callable[Concatenate[str, P], str]]:
+    """A function that draws on a figure and returns its label -> one that takes an id and returns the SVG."""
+
+    def decorate(draw: Callable[Concatenate[Any, P], str]) -> Callable[Concatenate[str, P], str]:
+        @wraps(draw)
+        def drawn(plot_id: str, /, *args: P.args, **kwargs: P.kwargs) -> str:
+            import matplotlib
+            from matplotlib.figure import Figure
+
+            with matplotlib.rc_context(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a letter that the measuring font lacks: the browser will have it
+                matplotlib.rcdefaults()  # whatever the user's matplotlibrc says
+                matplotlib.rcParams.update(STYLE)
+                figure = Figure(figsize=(width, height), layout="constrained")
+                label = draw(figure, *args, **kwargs)
+                return _svg(figure, plot_id, label)
+
+        return drawn
+
+    return decorate
+
+
+def _svg(figure: Any, plot_id: str, label: str) -> str:
+    """The figure as an <svg> element for a page: ids of its own, colours by variable, no address of any kind."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata=ALONE)
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<!--.*?-->\s*|<style.*?</style>\s*|<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r'style="[^"]*"', _themed, text)
+    text = re.sub(r' id="', f' id="{plot_id}-', text)
+    text = text.replace("url(#", f"url(#{plot_id}-").replace('xlink:href="#', f'href="#{plot_id}-')
+    box = re.search(r'viewBox="[\d .]+"', text)
+    opening = f'<svg {box.group() if box else ""} role="img" aria-label="{escape(plain(label))}">'
+    return re.sub(r"<svg.*?>", lambda _: opening, text, count=1, flags=re.DOTALL).strip()
+
+
+def _themed(style: re.Match[str]) -> str:
+    text = re.sub(r"font-family: [^;\"]*", "font-family: var(--font)", style.group())
+    text = re.sub(r"(font: [^;\"]*?px )[^;\"]*", r"\1var(--font)", text)
+    return re.sub("#00f1[0-9a-f]{2}", lambda c: f"var(--{VARIABLES[c.group()]})", text)
+
+
+def _name(name: Any) -> str:
+    """A name for an axis: on one line, and not too long."""
+    text = " ".join(plain(name).split())
+    return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
+
+
+def _colour(name: Any) -> str:
+    return {"linear": LINEAR, "neural": NEURAL}.get(str(name), OTHER)
+
+
+def _series(entries: Sequence[Json], x: str, y: str) -> tuple[list[float], list[float]]:
+    """The points that have both figures."""
+    points = [(number(e.get(x)), number(e.get(y))) for e in entries]
+    whole = [(a, b) for a, b in points if a is not None and b is not None]
+    return [a for a, _ in whole], [b for _, b in whole]
+
+
+def _whole_ticks(ax: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))
+    ax.grid(axis="x", visible=False)
+
+
+def _ends(entry: Json) -> tuple[float, float, float]:
+    """Elo and its interval; without one, the dot alone."""
+    elo = number(entry.get("elo")) or 0.0
+    low, high = number(entry.get("low")), number(entry.get("high"))
+    return elo, elo if low is None else low, elo if high is None else high
+
+
+# --- the ladder ------------------------------------------------------------------------------------------------------
+def ladder(plot_id: str, result: Json) -> str:
+    """Dots and intervals for every agent; the matches at equal time as diamonds below."""
+    equal = [e for e in rows(result.get("ladder")) if number(e.get("elo")) is not None]
+    timed = [e for e in rows(result.get("equal_time")) if number(e.get("elo")) is not None]
+    best = {str(e.get("name")): float(e["elo"]) for e in (*timed, *equal)}
+    names = sorted(best, key=lambda name: best[name])
+    label = "Elo ladder: " + ", ".join(f"{n} {signed(best[n])}" for n in reversed(names))
+    height = 1.15 + 0.5 * len(names)
+    return drawing(6.2, height)(_ladder)(plot_id, names, equal, timed, reference(result), label)
+
+
+def _ladder(figure: Any, names: list[str], equal: list[Json], timed: list[Json], zero: str, label: str) -> str:
+    ax = figure.add_subplot()
+    ax.axvline(0, color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
+    ax.set_xlim(*_scale([_ends(e) for e in (*equal, *timed)]))
+    twice = {e.get("name") for e in timed} & {e.get("name") for e in equal}
+    for entries, marker, shift in ((equal, "o", 0.19), (timed, "D", -0.19)):
+        for e in entries:
+            y = names.index(str(e.get("name"))) + (shift if e.get("name") in twice else 0.0)
+            _dot(ax, e, y, marker)
+    ax.set_yticks(range(len(names)), [_name(n) for n in names], color=INK)
+    ax.set_ylim(-0.6, len(names) - 0.4)
+    ax.tick_params(length=0)
+    ax.grid(axis="y", visible=False)
+    ax.spines["left"].set_visible(False)
+    ax.set_xlabel(f"Elo against {_name(zero)}" if zero else "Elo")
+    _ladder_legend(figure, equal, timed)
+    return label
+
+
+def _scale(shown: list[tuple[float, float, float]]) -> tuple[float, float]:
+    """The ends of the axis: to the left it stops at WEAKEST, or random play would squeeze all others together."""
+    left = max(WEAKEST, min([-50.0, *(max(low, elo - REACH) for elo, low, _ in shown)]))
+    right = max([50.0, *(min(high, elo + REACH) for elo, _, high in shown)])
+    return left - 0.05 * (right - left), right + 0.16 * (right - left)
+
+
+def _dot(ax: Any, entry: Json, y: float, marker: str) -> None:
+    elo, low, high = _ends(entry)
+    colour, left = _colour(entry.get("name")), ax.get_xlim()[0]
+    start, end = max(low, elo - REACH, left), max(min(high, elo + REACH), left)
+    ax.plot([start, end], [y, y], color=colour, linewidth=2.2)
+    for x, cut, caret in ((start, low < start, 4), (end, high > end > left, 5)):  # tips to the left and to the right
+        if cut:
+            ax.plot([x], [y], marker=caret, color=colour, markersize=8, clip_on=False)
+    if elo > left:
+        face = colour if marker == "o" and entry.get("games") != 0 else CARD
+        ax.plot([elo], [y], marker, ms=7.5 if marker == "o" else 6, mfc=face, mec=colour, mew=1.7)
+    at, background = (max(end, elo), y), {"facecolor": CARD, "edgecolor": "none", "pad": 1.0}
+    ax.annotate(signed(elo), at, xytext=(9, 0), textcoords="offset points", va="center", bbox=background)
+
+
+def _ladder_legend(figure: Any, equal: list[Json], timed: list[Json]) -> None:
+    from matplotlib.lines import Line2D
+
+    if not timed:
+        return
+    limits = [next((limit_words(e.get("limit")) for e in es if e.get("limit")), "") for es in (equal, timed)]
+    texts = [
+        f"equal {kind} ({limit})" if limit else f"equal {kind}"
+        for kind, limit in zip(("depth", "time"), limits, strict=True)
+    ]
+    handles = [
+        Line2D([], [], marker="o", color=MUTED, markersize=9),
+        Line2D([], [], marker="D", color=MUTED, markerfacecolor=CARD, markersize=7, markeredgewidth=1.8),
+    ]
+    figure.legend(handles, texts, loc="outside upper left", ncols=2, labelcolor=MUTED)
+
+
+# --- learning --------------------------------------------------------------------------------------------------------
+@drawing(5.2, 3.1)
+def elo_curve(figure: Any, generations: list[Json], zero: str) -> str:
+    """Elo of the linear Eval after each generation."""
+    ax = figure.add_subplot()
+    known = [e for e in generations if number(e.get("elo")) is not None and number(e.get("generation")) is not None]
+    x, y = _series(known, "generation", "elo")
+    ends = [(max(low, elo - REACH), min(high, elo + REACH)) for elo, low, high in map(_ends, known)]
+    ax.axhline(0, color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
+    ax.fill_between(x, [a for a, _ in ends], [b for _, b in ends], color=LINEAR, alpha=0.13, linewidth=0)
+    ax.vlines(x, [a for a, _ in ends], [b for _, b in ends], color=LINEAR, linewidth=2)
+    ax.plot(x, y, color=LINEAR, marker="o", markersize=7)
+    ax.margins(x=0.12, y=0.12)
+    for a, b, (_, top) in zip(x, y, ends, strict=True):
+        ax.annotate(signed(b), (a, top), xytext=(0, 5), textcoords="offset points", ha="center")
+    ax.set(xlabel="generation", ylabel=f"Elo against {_name(zero)}" if zero else "Elo")
+    _whole_ticks(ax)
+    return "Elo by generation: " + ", ".join(signed(b) for b in y)
+
+
+@drawing(5.2, 3.1)
+def loss_curve(figure: Any, generations: list[Json]) -> str:
+    """Held-out log loss after each generation, beside that of the best constant."""
+    ax = figure.add_subplot()
+    x, y = _series(generations, "generation", "log_loss")
+    ax.plot(
+        *_series(generations, "generation", "baseline_log_loss"),
+        color=OTHER,
+        marker="o",
+        markersize=4,
+        linestyle=(0, (4, 3)),
+        label="best constant (baseline)",
+    )
+    ax.plot(x, y, color=LINEAR, marker="o", markersize=7, label="linear")
+    ax.margins(x=0.12, y=0.15)
+    ax.set(xlabel="generation", ylabel="held-out log loss")
+    _whole_ticks(ax)
+    figure.legend(loc="outside upper left", ncols=2, labelcolor=MUTED)
+    return "Held-out log loss by generation: " + ", ".join(fixed(b, 4) for b in y)
+
+
+@drawing(5.7, 3.2)
+def training_curve(figure: Any, history: list[Json], name: str) -> str:
+    """Loss by epoch on the records that were learned from and on those that were held out."""
+    ax = figure.add_subplot()
+    ax.plot(*_series(history, "epoch", "train_loss"), color=OTHER, linestyle=(0, (4, 3)), label="training records")
+    x, y = _series(history, "epoch", "test_loss")
+    ax.plot(x, y, color=_colour(name), marker="o", markersize=4 if len(x) < 40 else 0, label="held-out records")
+    if y:
+        best = y.index(min(y))
+        ax.plot(
+            [x[best]],
+            [y[best]],
+            marker="o",
+            markersize=9,
+            color=_colour(name),
+            markerfacecolor=CARD,
+            markeredgewidth=2,
+            linestyle="none",
+            label=f"best: {fixed(y[best], 4)} at epoch {fixed(x[best])}",
+        )
+    ax.set(xlabel="epoch", ylabel="loss")
+    _whole_ticks(ax)
+    ax.legend(loc="best", labelcolor=MUTED)
+    return f"Loss of {name} by epoch, {len(y)} epochs"
+
+
+# --- calibration -----------------------------------------------------------------------------------------------------
+@drawing(3.7, 3.5)
+def calibration(figure: Any, name: str, metrics: Json) -> str:
+    """Predicted against actual value, with the share of the records in each bin as faint bars."""
+    ax = figure.add_subplot()
+    bins = rows(metrics.get("calibration"))
+    _bin_bars(ax, bins)
+    ax.plot([-1, 1], [-1, 1], color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
+    error = number(part(metrics).get("calibration_error"))
+    label = _name(name) + ("" if error is None else f", error {fixed(error, 3)}")
+    ax.plot(*_series(bins, "predicted", "outcome"), color=_colour(name), marker="o", markersize=4.5, label=label)
+    ax.set(xlim=(-1, 1), ylim=(-1.04, 1.04), xlabel="predicted value", ylabel="actual outcome")
+    ticks = [-1, -0.5, 0, 0.5, 1]
+    ax.set_xticks(ticks, ["loss", "−0.5", "0", "0.5", "win"])
+    ax.set_yticks(ticks, ["loss", "−0.5", "0", "0.5", "win"])
+    figure.legend(loc="outside upper left", labelcolor=INK)
+    return f"Calibration of {label}"
+
+
+def _bin_bars(ax: Any, bins: list[Json]) -> None:
+    """Heights in 40 % of the plot: their sum says nothing, their shape does."""
+    whole = [[number(b.get(k)) for k in ("low", "high", "count")] for b in bins]
+    known = [(low, high, n) for low, high, n in whole if low is not None and high is not None and n is not None]
+    most = max((n for *_, n in known), default=0.0)
+    if most <= 0:
+        return
+    ax.bar(
+        [low for low, *_ in known],
+        [0.8 * n / most for *_, n in known],
+        width=[high - low for low, high, _ in known],
+        align="edge",
+        bottom=-1.04,
+        color=BAR,
+        edgecolor=CARD,
+        linewidth=0.8,
+    )

@@ -1,0 +1,176 @@
+"""Figures and verdicts in words: how the report says a number, an interval and who won."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Json = Mapping[str, Any]
+
+ELO_END = 2000.0
+"""Elo where the arena's scale ends (arena.stats.ELO_LIMIT): an interval that ends here has no bound on that side."""
+DASH = "–"
+LIMIT_WORDS = {"depth": "at equal depth", "time": "at equal time", "nodes": "at equal nodes"}
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+def number(value: Any) -> float | None:
+    """A finite float, or None for anything else: JSON has null, and Python's has NaN."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # a whole number beyond 1e308
+        return None
+
+
+def numbers(values: Any) -> list[float | None]:
+    """The same for a list; nothing for anything else."""
+    return [number(v) for v in values] if isinstance(values, Sequence) and not isinstance(values, str) else []
+
+
+def rows(value: Any) -> list[Json]:
+    """The objects of a list of objects."""
+    return [v for v in value if isinstance(v, Mapping)] if isinstance(value, list | tuple) else []
+
+
+def part(value: Any) -> Json:
+    """An object, or an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def fixed(value: Any, digits: int = 0, *, sign: bool = False) -> str:
+    """183000 -> 183,000; with a true minus, and never -0."""
+    x = number(value)
+    if x is None:
+        return DASH
+    text = f"{x:{'+' if sign else ''},.{digits}f}"
+    if not text.strip("+-0.,"):
+        text = text.lstrip("+-")
+    return text.replace("-", "−")
+
+
+def signed(value: Any) -> str:
+    """Elo, or any difference: +171, −32, 0."""
+    return fixed(value, sign=True)
+
+
+def compact(value: Any) -> str:
+    """About three digits: 0.18, 6.24, 433."""
+    x = number(value)
+    return DASH if x is None else fixed(x, 0 if abs(x) >= 100 or x == 0 else 1 if abs(x) >= 10 else 2)
+
+
+def duration(seconds: Any) -> str:
+    """12.3 s, 4 min 05 s, 2 h 10 min."""
+    x = number(seconds)
+    if x is None:
+        return DASH
+    if x < 59.95:
+        return f"{x:.1f} s"
+    whole = round(x)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{round(x / 60) // 60} h {round(x / 60) % 60:02d} min"
+
+
+# --- intervals and names ---------------------------------------------------------------------------------------------
+def interval(entry: Json) -> str:
+    """The 95 % interval of an Elo: 143 to 201, at least 520, at most −700."""
+    low, high = number(entry.get("low")), number(entry.get("high"))
+    if low is None or high is None or (low == high == 0 and not entry.get("games")):
+        return DASH
+    if high >= ELO_END:
+        return "any" if low <= -ELO_END else f"at least {fixed(low)}"
+    return f"at most {fixed(high)}" if low <= -ELO_END else f"{fixed(low)} to {fixed(high)}"
+
+
+def plain(value: Any) -> str:
+    """Any value as one line of printable text."""
+    return "".join(c if c.isprintable() else " " for c in str(value))
+
+
+def short(name: Any) -> str:
+    """handwritten:mobility -> mobility."""
+    return str(name).removeprefix("handwritten:")
+
+
+def is_learned(entry: Json) -> bool:
+    """Neither random nor hand-written."""
+    name = str(entry.get("name", ""))
+    return not name.startswith(("handwritten", "random", "zero"))
+
+
+def limit_words(limit: Any) -> str:
+    """depth=4 -> depth 4; time=0.005 -> 5 ms a move; nodes=20000 -> 20,000 nodes."""
+    said = []
+    for item in str(limit or "").split(","):
+        kind, _, value = item.strip().partition("=")
+        try:
+            x = float(value)
+        except ValueError:
+            said.append(item.strip())
+            continue
+        time = f"{1000 * x:g} ms a move" if x < 1 else f"{x:g} s a move"
+        said.append({"depth": f"depth {x:g}", "time": time, "nodes": f"{x:,.0f} nodes"}.get(kind, f"{kind} {x:g}"))
+    return ", ".join(filter(None, said))
+
+
+def fairness(entry: Json) -> str:
+    """What both sides had alike: at equal depth."""
+    return LIMIT_WORDS.get(str(entry.get("limit") or "").partition("=")[0], "")
+
+
+# --- verdicts --------------------------------------------------------------------------------------------------------
+def verdict(entry: Json) -> str:
+    """win, loss or even against the reference: only an interval that leaves out 0 decides."""
+    low, high = number(entry.get("low")), number(entry.get("high"))
+    if low is not None and low > 0:
+        return "win"
+    return "loss" if high is not None and high < 0 else "even"
+
+
+def reference(result: Json) -> str:
+    """The name of the heuristic at 0 Elo; empty if the result does not say."""
+    if result.get("reference"):
+        return str(result["reference"])
+    at_zero = [e for e in rows(result.get("ladder")) if not e.get("games") and number(e.get("elo")) == 0]
+    return str(at_zero[0].get("name", "")) if at_zero else ""
+
+
+def judgement(entry: Json, opponent: str) -> str:
+    """beats X by 171 Elo (95 %: 143 to 201), or what is true instead."""
+    elo, said = number(entry.get("elo")), verdict(entry)
+    if elo is None:
+        return f"was not measured against {opponent}"
+    known = interval(entry)
+    sure = f"95 %: {known}" if known != DASH else "no interval known"
+    if said == "win":
+        return f"beats {opponent} by {fixed(elo)} Elo ({sure})"
+    if said == "loss":
+        return f"does not beat {opponent}: it is {fixed(-elo)} Elo weaker ({sure})"
+    return f"cannot be told apart from {opponent}: {signed(elo)} Elo ({sure})"
+
+
+def headliner(result: Json) -> Json | None:
+    """The ladder entry that the first sentence is about: the linear Eval, or else the first learned one."""
+    learned = [e for e in rows(result.get("ladder")) if is_learned(e) and e.get("name") != reference(result)]
+    return next((e for e in learned if e.get("name") == "linear"), learned[0] if learned else None)
+
+
+def headline(result: Json) -> str:
+    """One plain sentence that answers the question."""
+    game, entry = str(result.get("game", "this game")), headliner(result)
+    source = ""
+    if number(result.get("records")) is not None:
+        source = f" from {fixed(result['records'])} positions of self-play"
+    if entry is None:
+        return f"On this machine evallearn made a run for {game}{source}; no learned Eval has been matched yet."
+    against = reference(result)
+    opponent = "the best hand-written heuristic" + (f", {short(against)}," if against else "")
+    judged = judgement(entry, opponent).replace(",:", ":")  # the closing comma of the name, before a colon
+    kind = str(entry.get("name"))
+    article = "an" if kind[:1].lower() in "aeiou" else "a"
+    fair = f"{fairness(entry)} it" if fairness(entry) else "it"
+    return f"On this machine evallearn learned {article} {kind} Eval for {game}{source}; {fair} {judged}."
