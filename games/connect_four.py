@@ -42,9 +42,8 @@ BOARD = sum(SQUARES)
 BOTTOM = sum(bit(c, 0) for c in range(COLUMNS))
 CENTRE = sum(bit(3, r) for r in range(ROWS))
 INNER = sum(bit(c, r) for c in (2, 4) for r in range(ROWS))
-ODD_ROWS = sum(bit(c, r) for c in range(COLUMNS) for r in (0, 2, 4))
-"""Rows 1, 3, 5 as players count them: squares the first player gets if all other columns are filled up."""
-EVEN_ROWS = BOARD ^ ODD_ROWS
+THREAT_ROWS = tuple(BOTTOM << r for r in range(1, ROWS))
+"""Rows 2 to 6: in each, the squares of all columns."""
 
 
 class State(NamedTuple):
@@ -120,15 +119,24 @@ class ConnectFour(Game):
 
     name: ClassVar[str] = "connect_four"
     n_phases: ClassVar[int] = 4
-    opening_plies: ClassVar[int] = 8
+    opening_plies: ClassVar[int] = 6
     feature_names: ClassVar[tuple[str, ...]] = (
         "centre",  # stones in column 4
         "inner",  # stones in columns 3 and 5
         "open_twos",  # lines with two stones and two empty squares
         "open_threes",  # lines with three stones and an empty square
-        "odd_threats",  # empty squares in rows 1, 3, 5 that complete a four
-        "even_threats",  # the same in rows 2, 4, 6
-        "parity_threats",  # threats in the rows that favour their owner: odd for the first player, even for the second
+        # Threats, empty squares that complete a four, by owner and row. Odd rows serve the first player, even rows the
+        # second, and a low one comes into play first. (In row 1 every threat can be played at once.)
+        "first_even_2",
+        "first_odd_3",
+        "first_even_4",
+        "first_odd_5",
+        "first_even_6",
+        "second_even_2",
+        "second_odd_3",
+        "second_even_4",
+        "second_odd_5",
+        "second_even_6",
         "playable_threats",  # threats that a stone can reach now
         "stacked_threats",  # threats right above another one of the same player
         "wins_now",  # the player to move can complete a four
@@ -145,9 +153,10 @@ class ConnectFour(Game):
                 "inner": 0.04,
                 "open_twos": 0.05,
                 "open_threes": 0.05,
-                "odd_threats": 0.10,
-                "even_threats": 0.10,
-                "parity_threats": 0.25,
+                **dict.fromkeys(("first_odd_3", "first_odd_5"), 0.35),
+                **dict.fromkeys(("first_even_2", "first_even_4", "first_even_6"), 0.10),
+                **dict.fromkeys(("second_odd_3", "second_odd_5"), 0.10),
+                **dict.fromkeys(("second_even_2", "second_even_4", "second_even_6"), 0.35),
                 "stacked_threats": 0.40,
                 "wins_now": 2.0,
                 "double_threat": 2.0,
@@ -189,19 +198,18 @@ class ConnectFour(Game):
 
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
-        """Own minus opposing counts; wins_now and double_threat belong to whoever is to move."""
+        """Own counts, and opposing ones with a minus; wins_now and double_threat belong to whoever is to move."""
         own, opp, landing = s.own, s.own ^ s.mask, playable(s.mask)
         mine, theirs = threats(own, s.mask), threats(opp, s.mask)
-        good_rows = (ODD_ROWS, EVEN_ROWS) if self.to_play(s) == 0 else (EVEN_ROWS, ODD_ROWS)
+        first, second, sign = (mine, theirs, 1) if self.to_play(s) == 0 else (theirs, mine, -1)
         wins_now = mine & landing != 0
         values = (
             (own & CENTRE).bit_count() - (opp & CENTRE).bit_count(),
             (own & INNER).bit_count() - (opp & INNER).bit_count(),
             open_lines(own, opp, 2) - open_lines(opp, own, 2),
             open_lines(own, opp, 3) - open_lines(opp, own, 3),
-            (mine & ODD_ROWS).bit_count() - (theirs & ODD_ROWS).bit_count(),
-            (mine & EVEN_ROWS).bit_count() - (theirs & EVEN_ROWS).bit_count(),
-            (mine & good_rows[0]).bit_count() - (theirs & good_rows[1]).bit_count(),
+            *(sign * (first & row).bit_count() for row in THREAT_ROWS),
+            *(-sign * (second & row).bit_count() for row in THREAT_ROWS),
             (mine & landing).bit_count() - (theirs & landing).bit_count(),
             (mine & mine << 1).bit_count() - (theirs & theirs << 1).bit_count(),
             int(wins_now),

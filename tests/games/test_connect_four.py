@@ -162,11 +162,11 @@ def test_features_of_known_positions():
     assert features("") == {}
     assert features("4") == {"centre": 1}
     # X and O have three in columns 1 and 2, each with row 4 (good for O) open; X is to move.
-    assert features("121212") == {"parity_threats": -1, "wins_now": 1}
-    assert features("121212", player=1) == {"parity_threats": 1, "wins_now": -1}
+    assert features("121212") == {"first_even_4": 1, "second_even_4": -1, "wins_now": 1}
+    assert features("121212", player=1) == {"first_even_4": -1, "second_even_4": 1, "wins_now": -1}
     # X has c1 d1 e1 with both ends open and playable: O, to move, is lost.
     # Open twos: X a1-d1 and d1-g1; O the rows a2-d2, b2-e2, c2-f2 and d2-g2 holds but one, so 2 - 3.
-    threats = {"odd_threats": 2, "parity_threats": 2, "playable_threats": 2, "double_threat": 1}
+    threats = {"playable_threats": 2, "double_threat": 1}  # in row 1, which no row feature counts
     assert features("44335") == {"inner": 1, "open_twos": -1, "open_threes": 2, **threats}
 
 
@@ -174,9 +174,8 @@ def test_stacked_threats_are_seen():
     # X: a1 b1 c1 and a2 b2 c2, so d1 and d2, one above the other. O: a3 b3 c3, so d3, and g1 g2 f1.
     found = features("171127223633")
     assert found["stacked_threats"] == 1
-    assert "odd_threats" not in found  # d1 against d3
-    assert found["even_threats"] == 1
-    assert found["parity_threats"] == 1
+    assert found["first_even_2"] == 1  # d2; d1 is playable
+    assert found["second_odd_3"] == -1  # d3
     assert found["wins_now"] == 1
     assert found["playable_threats"] == 1
 
