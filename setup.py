@@ -5,12 +5,12 @@ from setuptools import find_packages, setup
 FOLDERS = ("search", "games", "data", "train")
 
 
-def packages(folder: str, name: str) -> list[str]:
-    return [name, *(f"{name}.{sub}" for sub in find_packages(folder))]
+def packages(folder: str, name: str, leave_out: tuple[str, ...] = ()) -> list[str]:
+    return [name, *(f"{name}.{sub}" for sub in find_packages(folder, exclude=leave_out))]
 
 
 setup(
-    packages=packages("evallearn", "evallearn")
+    packages=packages("evallearn", "evallearn", FOLDERS)  # there they are links
     + [p for folder in FOLDERS for p in packages(folder, f"evallearn.{folder}")],
     package_dir={"evallearn": "evallearn"} | {f"evallearn.{folder}": folder for folder in FOLDERS},
 )

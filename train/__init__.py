@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evallearn.data.dataset import Batch
 from evallearn.train.metrics import CalibrationBin, Metrics, measure, predictor
-from evallearn.train.stream import ArrayStream, Batch, RecordStream
+from evallearn.train.stream import ArrayStream, RecordStream
 
 if TYPE_CHECKING:
     from evallearn.train.linear import LinearEvalTrainer

@@ -1,0 +1,93 @@
+"""The command line. `evallearn COMMAND --help` shows an example of each command."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+from typing import Any
+
+import click
+
+from evallearn import __version__
+from evallearn.cli.common import console
+from evallearn.errors import EvallearnError, unknown
+
+COMMANDS = {
+    "games": "the games and their heuristics",
+    "check": "does a game keep the contract?",
+    "perft": "count positions: is a game's move generator right?",
+    "selfplay": "play games against itself and keep the records",
+    "fit": "learn an Eval from records",
+    "match": "two agents, paired openings, Elo with its interval",
+    "learn": "the whole loop: self-play, fit, match, report",
+    "bench": "how fast is the search?",
+    "info": "what is in an evaluator file or a run folder?",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module when it is called, and suggests the nearest command to a misspelt one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            raise unknown("command", cmd_name, COMMANDS)
+        command: click.Command = importlib.import_module(f"evallearn.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):  # without importing any of them
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="evallearn")
+def cli() -> None:
+    """Learn evaluation functions for games by self-play, and prove what they are worth.
+
+    Start with: evallearn learn connect_four
+    """
+
+
+class _Notices(logging.Handler):
+    """Notices of the library (kernels being compiled) for a person at the terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        console.print(f"[dim]{record.getMessage()}[/dim]", highlight=False)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: exit code 0, 2 for bad input, 130 for Ctrl-C."""
+    log = logging.getLogger("evallearn")
+    log.addHandler(_Notices())
+    log.setLevel(logging.INFO)
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """The exit code of a command; its errors are told in a sentence."""
+    try:
+        result: Any = cli.main(args=arguments, prog_name="evallearn", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.UsageError as error:
+        error.show()
+    except click.ClickException as error:
+        tell(error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        tell("stopped by Ctrl-C; whatever was finished is kept, and the same command goes on from there")
+        return 130
+    except EvallearnError as error:
+        tell(str(error))
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output went away (`| head`): nobody is left to tell
+        return 0
+    except OSError as error:
+        tell(f"{error.filename or ''}: {error.strerror or error}: check the path, its permissions and the free space")
+    return 2
+
+
+def tell(message: str) -> None:
+    console.print(f"[bold red]error:[/bold red] {click.unstyle(message)}", highlight=False, markup=True, soft_wrap=True)

@@ -1,0 +1,5 @@
+"""python -m evallearn.cli"""
+
+from evallearn.cli import main
+
+main()

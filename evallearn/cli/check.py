@@ -1,0 +1,32 @@
+"""evallearn check"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from evallearn.check import check_game
+from evallearn.cli.common import GAME, json_option, out, report
+from evallearn.protocols import Game
+
+
+@click.command(name="check")
+@click.argument("game", type=GAME)
+@click.option("--games", type=click.IntRange(1), default=10, show_default=True, help="Random games to play.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@json_option
+def command(game: Game, games: int, seed: int, json_to: str | None) -> None:
+    """Verify that GAME (a name, or your own module:Class) keeps the contract, on both floors.
+
+    Example: evallearn check mygame:MyGame
+    """
+    done = check_game(game, games=games, seed=seed)
+    floors = " and ".join(done.floors)
+    report(
+        asdict(done),
+        json_to,
+        lambda: out.print(
+            f"[green]ok[/green] {done.game}: {done.games} random games, {done.positions} positions, floors: {floors}"
+        ),
+    )

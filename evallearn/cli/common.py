@@ -1,0 +1,101 @@
+"""What the commands share: arguments, output for people and for scripts, progress bars."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from evallearn.protocols import Game
+from evallearn.registry import get_game
+
+console = Console(stderr=True)
+"""Progress, notices and errors."""
+out = Console(soft_wrap=True)
+"""Results."""
+
+
+class GameType(click.ParamType):  # type: ignore[type-arg]  # generic only in newer versions of click
+    """A game by its name, or a user's own as module:Class."""
+
+    name = "game"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
+        return value if isinstance(value, Game) else get_game(value)
+
+
+GAME = GameType()
+
+
+def workers_option(f: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--workers", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default="all cores",
+        help="Processes; the result is the same for any number.",
+    )(f)  # fmt: skip
+
+
+def json_option(f: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--json", "json_to", is_flag=False, flag_value="-", metavar="[FILE]",
+        help="Write the figures as JSON to FILE, or to the standard output if no FILE follows.",
+    )(f)  # fmt: skip
+
+
+def report(figures: dict[str, Any], json_to: str | None, people: Callable[[], None]) -> None:
+    """The figures as JSON where a script asked for them, else as `people` prints them."""
+    if json_to == "-":
+        click.echo(json.dumps(figures, indent=2))
+        return
+    if json_to is not None:
+        Path(json_to).parent.mkdir(parents=True, exist_ok=True)
+        Path(json_to).write_text(json.dumps(figures, indent=2) + "\n")
+    people()
+
+
+class Steps:
+    """Progress bars: one per step, with the time left."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+
+    @contextmanager
+    def step(self, title: str, total: int | None = None) -> Iterator[Callable[[int, int | None], None]]:
+        """Yields a function (done, total) that moves the bar."""
+        task = self.progress.add_task(title, total=total)
+
+        def move(done: int, of: int | None = None) -> None:
+            self.progress.update(task, completed=done, total=of if of is not None else total)
+
+        yield move
+        size = self.progress.tasks[task].total
+        self.progress.update(task, completed=size if size is not None else 1, total=size if size is not None else 1)
+
+
+@contextmanager
+def progress_bars() -> Iterator[Steps]:
+    columns = (
+        SpinnerColumn(finished_text="✓"),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        yield Steps(progress)

@@ -1,0 +1,50 @@
+"""evallearn fit"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from evallearn.cli.common import GAME, json_option, out, progress_bars, report
+from evallearn.data import Dataset
+from evallearn.evaluators import save_evaluator
+from evallearn.learn import fit_evaluator
+from evallearn.protocols import Game
+
+
+@click.command(name="fit")
+@click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--game", type=GAME, required=True, help="The game of the records.")
+@click.option("--method", type=click.Choice(["logistic", "ridge", "mlp"]), default="logistic", show_default=True)
+@click.option(
+    "--out",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The .safetensors file to write.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@json_option
+def command(records: tuple[Path, ...], game: Game, method: str, path: Path, seed: int, json_to: str | None) -> None:
+    """Learn an Eval from the folders RECORDS made by `evallearn selfplay`.
+
+    Example: evallearn fit runs/mine --game othello --method logistic --out mine.safetensors
+    """
+    dataset = Dataset(list(records), game=game)
+    made = {"name": path.stem, "command": shlex.join(["evallearn", *sys.argv[1:]])}
+    with progress_bars() as steps, steps.step(f"fit {method} on {dataset.n_records:,} records") as move:
+        evaluator, details = fit_evaluator(method, dataset, game, seed=seed, made=made, on_progress=move)
+    save_evaluator(evaluator, path)
+    metrics = details["metrics"]
+    report(
+        {"file": str(path), "method": method, "records": dataset.n_records, **details},
+        json_to,
+        lambda: out.print(
+            f"{path}: held-out log loss {metrics['log_loss']:.4f} (a constant: {metrics['baseline_log_loss']:.4f}), "
+            f"names the winner in {metrics['sign_accuracy'] or 0:.1%}, "
+            f"calibration error {metrics['calibration_error']:.3f}"
+        ),
+    )

@@ -1,0 +1,83 @@
+"""evallearn learn"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from evallearn.cli.common import GAME, json_option, out, progress_bars, report, workers_option
+from evallearn.learn import LearnConfig, Run, learn
+from evallearn.protocols import Game
+from evallearn.report import write_report
+
+HELP = {
+    "seed": "Same seed, same records, Evals and matches.",
+    "generations": "Rounds of self-play.",
+    "games": "Games per generation.",
+    "depth": "Plies that self-play looks ahead.",
+    "exploration": "Share of random actions in self-play.",
+    "random_plies": "Random plies that open each game; by default what suits the game.",
+    "match_depth": "Plies that both sides of a match look ahead.",
+    "match_pairs": "Openings per match, each played twice.",
+    "match_milliseconds": "Time per move of the matches at equal time.",
+}
+
+
+def config_options(f: Any) -> Any:
+    """Every field of LearnConfig is an option."""
+    for field in reversed(fields(LearnConfig)):
+        kind = float if "float" in str(field.type) else int
+        option = click.option(
+            f"--{field.name.replace('_', '-')}",
+            type=kind,
+            default=field.default,
+            show_default=field.default is not None,
+            help=HELP[field.name],
+        )
+        f = option(f)
+    return f
+
+
+@click.command(name="learn")
+@click.argument("game", type=GAME)
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the run.  [default: runs/GAME-seedN]",
+)
+@config_options
+@workers_option
+@json_option
+def command(game: Game, folder: Path | None, workers: int, json_to: str | None, **settings: Any) -> None:
+    """The whole loop on GAME: self-play, records, a linear and a neural Eval, fair matches, a report.
+
+    The same command resumes what was interrupted.
+
+    Example: evallearn learn connect_four
+    """
+    config = LearnConfig(**settings)
+    folder = folder or Path("runs") / f"{game.name}-seed{config.seed}"
+    with progress_bars() as steps:
+        result = learn(Run(game, folder, config, workers, steps.step))
+    write_report(result, folder / "report.html")
+    report(result, json_to, lambda: show(result))
+
+
+def show(result: dict[str, Any]) -> None:
+    for title, rows in (("equal depth", result["ladder"]), ("equal time", result["equal_time"])):
+        table = Table(
+            "agent", "Elo", "95 % interval", "games", "distinct", "W / D / L", title=f"{result['game']}, {title}"
+        )
+        for row in reversed(rows):
+            numbers = f"{row['low']:+.0f} to {row['high']:+.0f}", f"{row['games']}", f"{row['distinct_games']}"
+            table.add_row(
+                row["name"], f"{row['elo']:+.0f}", *numbers, f"{row['wins']} / {row['draws']} / {row['losses']}"
+            )
+        out.print(table)
+    out.print(f"{result['records']:,} records, {sum(result['seconds'].values()):.0f} s; 0 Elo is {result['reference']}")
+    out.print(f"report: {result['files']['report']}")

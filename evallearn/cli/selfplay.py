@@ -1,0 +1,75 @@
+"""evallearn selfplay"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evallearn.agents import SearchAgent, parse_evaluator, parse_limits
+from evallearn.cli.common import GAME, json_option, out, progress_bars, report, workers_option
+from evallearn.data import SelfPlayConfig, run_selfplay
+from evallearn.protocols import Game
+
+
+@click.command(name="selfplay")
+@click.argument("game", type=GAME)
+@click.option(
+    "--out", "folder", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the records."
+)
+@click.option("--games", type=click.IntRange(1), default=2000, show_default=True, help="How many games.")
+@click.option(
+    "--eval",
+    "evaluator",
+    default="zero",
+    show_default=True,
+    metavar="EVAL",
+    help="Who plays: zero, handwritten:NAME or a .safetensors file.",
+)
+@click.option("--limit", default="depth=4", show_default=True, help="depth=4, nodes=20000, time=0.1, or several.")
+@click.option(
+    "--random-plies", type=click.IntRange(0), help="Random plies that open each game.  [default: what suits the game]"
+)
+@click.option(
+    "--exploration", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Share of random actions."
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@workers_option
+@json_option
+def command(
+    game: Game,
+    folder: Path,
+    games: int,
+    evaluator: str,
+    limit: str,
+    random_plies: int | None,
+    exploration: float,
+    seed: int,
+    workers: int,
+    json_to: str | None,
+) -> None:
+    """Play GAME against itself and keep one record per ply. The same command resumes what was interrupted.
+
+    Example: evallearn selfplay othello --out runs/mine --games 1000 --eval handwritten:mobility --limit depth=3
+    """
+    agent = SearchAgent(game, parse_evaluator(evaluator, game), parse_limits(limit), random_ties=True)
+    plies = game.opening_plies if random_plies is None else random_plies
+    config = SelfPlayConfig(games=games, seed=seed, random_plies=plies, exploration=exploration)
+    with progress_bars() as steps, steps.step(f"self-play {game.name} ({agent.name})", games) as move:
+        manifest = run_selfplay(
+            folder, game, [agent, agent], config, workers=workers, on_progress=lambda done, total, n: move(done, total)
+        )
+    figures = {
+        "game": game.name,
+        "folder": str(folder),
+        "games": manifest.games,
+        "records": manifest.records,
+        "checksum": manifest.checksum,
+    }
+    report(
+        figures,
+        json_to,
+        lambda: out.print(
+            f"{manifest.games} games, {manifest.records} records in {folder} (checksum {manifest.checksum[:12]})"
+        ),
+    )

@@ -1,0 +1,209 @@
+"""The command line as a user meets it: exit codes, messages, JSON, resuming."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evallearn.cli import COMMANDS, run
+
+PERFT = {
+    "othello": [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288],
+    "connect_four": [7, 49, 343, 2401, 16807, 117649, 823536, 5673234],
+    "tic_tac_toe": [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872],
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert run([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    assert f"Example: evallearn {name}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_help_lists_all_commands_and_the_first_one_to_try(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "Start with: evallearn learn connect_four" in shown
+    assert all(name in shown for name in COMMANDS)
+
+
+@pytest.mark.parametrize("game", PERFT)
+def test_perft_gives_the_published_counts(game: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for depth, count in enumerate(PERFT[game], 1):
+        assert run(["perft", game, str(depth)]) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == str(count)
+
+
+def test_perft_plain_floor_and_position(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, count in (
+        (["othello", "4", "--plain"], 244),
+        (["othello", "3", "--position", "f5"], 61),
+        (["connect_four", "1", "--position", "444444"], 6),
+        (["tic_tac_toe", "0"], 1),
+    ):
+        assert run(["perft", *arguments]) == 0
+        last = capsys.readouterr().out.splitlines()[-1]
+        assert last == str(count)
+
+
+BAD = {
+    "perft otello 3": "unknown game 'otello': did you mean 'othello'?",
+    "prft othello 3": "unknown command 'prft': did you mean 'perft'?",
+    "perft othello x": "'x' is not a valid integer",
+    "perft othello 3 --positon f5": "Did you mean",
+    "perft othello 3 --position f9": "f9",
+    "check nowhere:Game": "cannot import 'nowhere'",
+    "check evallearn.games.othello:Otelo": "did you mean 'Othello'?",
+    "check evallearn.protocols:Limits": "no limit was given",
+    "check :": "names no module",
+    "match random handwriten:mobility --game othello": "did you mean 'handwritten:mobility'?",
+    "match random handwritten:mobilty --game othello": "heuristic of othello 'mobilty': did you mean 'mobility'?",
+    "match random zero@depht=3 --game othello": "unknown limit 'depht': did you mean 'depth'?",
+    "match random zero@depth=x --game othello": "limit 'depth=x': 'x' is no number",
+    "match random zero@depth=0 --game othello": "depth=0 is no limit",
+    "match random gone.safetensors --game othello": "no evaluator file gone.safetensors",
+    "match random zero": "Missing option '--game'",
+    "fit gone --game othello --out x.safetensors": "no records in gone",
+    "learn othello --games 1": "games=1: give a whole number of 10 or more",
+    "learn othello --match-milliseconds 0": "match_milliseconds=0.0: give a number above 0",
+    "info gone": "no evaluator file gone",
+    "info .": "holds neither records nor a finished run",
+    "bench chess": "unknown game to bench 'chess'",
+    "selfplay othello --out x --exploration 2": "is not in the range",
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_bad_input_is_told_and_exits_with_2(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(line.split()) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert BAD[line] in told
+    assert "Traceback" not in told
+
+
+def test_unwritable_output_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("file").write_text("")
+    assert run(["selfplay", "tic_tac_toe", "--games", "2", "--out", "file/below"]) == 2
+    assert "file" in capsys.readouterr().err
+
+
+def test_json_goes_to_a_file_or_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    assert {g["name"] for g in json_of(capsys, "games")["games"]} == {"tic_tac_toe", "connect_four", "othello"}
+    assert run(["perft", "othello", "3", "--json", "out/perft.json"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "56"
+    assert json.loads(Path("out/perft.json").read_text())["count"] == 56
+    assert json_of(capsys, "check", "tic_tac_toe", "--games", "2")["floors"] == ["plain", "compiled"]
+
+
+def test_a_users_own_game_is_found_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mygame.py").write_text(
+        "from evallearn.games.tic_tac_toe import TicTacToe\n\n\nclass Mine(TicTacToe):\n    name = 'mine'\n"
+    )
+    assert run(["check", "mygame:Mine"]) == 0
+    assert "ok mine: 10 random games" in capsys.readouterr().out
+    assert run(["perft", "mygame:Mine", "2"]) == 0
+
+
+def test_selfplay_fit_match_info_work_one_after_another(capsys: pytest.CaptureFixture[str]) -> None:
+    selfplay = ["selfplay", "tic_tac_toe", "--out", "data", "--games", "200", "--limit", "depth=2", "--workers", "1"]
+    made = json_of(capsys, *selfplay)
+    assert made["games"] == 200
+    assert json_of(capsys, *selfplay)["checksum"] == made["checksum"]  # nothing is played again
+    assert run([*selfplay, "--seed", "2"]) == 2
+    assert "seed" in capsys.readouterr().err
+    for method in ("logistic", "ridge", "mlp"):
+        fitted = json_of(
+            capsys, "fit", "data", "--game", "tic_tac_toe", "--method", method, "--out", f"{method}.safetensors"
+        )
+        assert fitted["metrics"]["log_loss"] < fitted["metrics"]["baseline_log_loss"]
+        header = json_of(capsys, "info", f"{method}.safetensors")
+        assert header["game"] == "tic_tac_toe"
+        assert header["made"]["data_checksum"] == made["checksum"]
+    assert json_of(capsys, "info", "data")["records"] == made["records"]
+    match = ["match", "logistic.safetensors", "random", "--game", "tic_tac_toe", "--pairs", "20", "--workers", "1"]
+    found = json_of(capsys, *match)
+    assert found["score"] > 0.6
+    assert found["wins"] + found["draws"] + found["losses"] == 40
+    assert run([*match, "--limit", "nodes=50"]) == 0
+    assert "Elo" in capsys.readouterr().out
+    assert run(["match", "mlp.safetensors", "random", "--game", "othello", "--pairs", "1"]) == 2
+    assert "mlp.safetensors is an Eval of tic_tac_toe, not of othello" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("agent", ["random", "zero@depth=3", "handwritten:threats@nodes=100"])
+def test_an_agent_against_itself_is_exactly_even(agent: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json_of(capsys, "match", agent, agent, "--game", "connect_four", "--pairs", "30", "--workers", "1")
+    assert (found["score"], found["elo"]) == (0.5, 0.0)
+    assert found["wins"] == found["losses"]
+
+
+def start(*arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "evallearn", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def wait_for(condition: Any, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + 120
+    while not condition():
+        assert process.poll() is None, (process.stdout.read(), process.stderr.read())  # type: ignore[union-attr]
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_ctrl_c_exits_with_130_and_keeps_what_was_finished(capsys: pytest.CaptureFixture[str]) -> None:
+    command = [
+        "selfplay",
+        "connect_four",
+        "--out",
+        "data",
+        "--games",
+        "1000000",
+        "--limit",
+        "depth=3",
+        "--workers",
+        "2",
+    ]
+    process = start(*command)
+    wait_for(lambda: len(list(Path("data").glob("records/*.parquet"))) >= 3, process)
+    os.kill(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"stopped by Ctrl-C" in told
+    assert b"Traceback" not in told
+    assert json_of(capsys, "info", "data")["records"] > 0
+
+
+def test_ctrl_c_stops_a_long_search_at_once() -> None:
+    code = (
+        "import evallearn as e; g = e.get_game('othello'); s = e.AlphaBeta(g, e.LinearEval.zero(g))\n"
+        "print('go', flush=True)\n"
+        "try:\n    s.search(g.initial(), e.Limits(depth=60))\nexcept KeyboardInterrupt:\n    print('stopped')"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "go\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "stopped\n"
+        assert process.wait(timeout=20) == 0

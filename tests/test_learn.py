@@ -1,0 +1,121 @@
+"""The whole loop, small: every step is there, a rerun resumes, another configuration is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evallearn import get_game, load
+from evallearn.cli import run
+from evallearn.errors import DataError, SpecError
+from evallearn.learn import LearnConfig, Run, learn
+
+SMALL = LearnConfig(generations=2, games=200, depth=2, match_depth=2, match_pairs=20, match_milliseconds=1.0)
+OPTIONS = {"generations": 2, "games": 200, "depth": 2, "match-depth": 2, "match-pairs": 20, "match-milliseconds": 1}
+ARGUMENTS = ["learn", "tic_tac_toe", *(f"--{name}={value}" for name, value in OPTIONS.items())]
+
+
+def without_clock(result: dict) -> dict:  # type: ignore[type-arg]
+    """What must be the same in every run: all but times and the folder."""
+
+    def clean(x: object) -> object:
+        if isinstance(x, dict):
+            return {k: clean(v) for k, v in x.items() if "seconds" not in k and k not in ("files", "run", "file")}
+        return [clean(v) for v in x] if isinstance(x, list) else x
+
+    return {k: clean(v) for k, v in result.items() if k not in ("seconds", "files", "run", "equal_time")}
+
+
+def test_learn_does_every_step_and_a_rerun_does_none(tmp_path: Path) -> None:
+    titles: list[str] = []
+
+    class Recorder:
+        def __init__(self, title: str) -> None:
+            titles.append(title)
+
+        def __enter__(self):  # type: ignore[no-untyped-def]
+            return lambda done, total: None
+
+        def __exit__(self, *error: object) -> None: ...
+
+    game = get_game("tic_tac_toe")
+    job = Run(game, tmp_path / "run", SMALL, 1, Recorder)  # type: ignore[arg-type]
+    first = learn(job)
+    assert {row["name"] for row in first["ladder"]} == {
+        "random",
+        "handwritten:squares",
+        "handwritten:lines",
+        "linear",
+        "neural",
+    }
+    for row in first["ladder"]:
+        assert row["low"] <= row["elo"] <= row["high"]
+        assert row["distinct_games"] <= row["games"]
+    assert {row["name"] for row in first["equal_time"]} == {"linear", "neural"}
+    assert first["records"] == sum(g["records"] for g in first["generations"])
+    assert any("self-play 1" in t for t in titles)
+    for name in ("linear", "neural"):
+        evaluator = load(first["files"][name])
+        assert evaluator.made["data_checksum"]
+        assert evaluator.made["metrics"]["n_records"] > 0
+    titles.clear()
+    assert learn(job) == first
+    assert titles == []
+
+
+def test_same_seed_gives_the_same_result_with_any_number_of_workers(tmp_path: Path) -> None:
+    game = get_game("tic_tac_toe")
+    one = learn(Run(game, tmp_path / "one", SMALL, 1))
+    two = learn(Run(game, tmp_path / "two", SMALL, 2))
+    assert without_clock(one) == without_clock(two)
+
+
+def test_another_configuration_is_refused(tmp_path: Path) -> None:
+    game = get_game("tic_tac_toe")
+    Run(game, tmp_path, SMALL).open()
+    with pytest.raises(DataError, match="holds a run with seed=1, you asked for 2: choose another --run"):
+        Run(game, tmp_path, LearnConfig(**{**SMALL.__dict__, "seed": 2})).open()
+    with pytest.raises(DataError, match="holds a run with game='tic_tac_toe', you asked for 'othello'"):
+        Run(get_game("othello"), tmp_path, SMALL).open()
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(DataError, match="run.json is damaged: remove the folder"):
+        Run(game, tmp_path, SMALL).open()
+
+
+def test_senseless_settings_are_refused() -> None:
+    for name in ("generations", "games", "depth", "match_depth", "match_pairs"):
+        with pytest.raises(SpecError, match=f"{name}=0: give a whole number of"):
+            LearnConfig(**{name: 0})
+
+
+def test_learn_survives_kill_9_and_equals_an_uninterrupted_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for moment in ("generation-0/records/*.parquet", "steps/fit-linear-0.json"):
+        process = subprocess.Popen([sys.executable, "-m", "evallearn", *ARGUMENTS], start_new_session=True,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        end = time.monotonic() + 120
+        while not list(Path("runs/tic_tac_toe-seed1").glob(moment)):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert run([*ARGUMENTS, "--json", "out.json"]) == 0
+    resumed = json.loads(Path("out.json").read_text())
+    assert run([*ARGUMENTS, "--run", "whole", "--json", "whole.json", "--workers", "1"]) == 0
+    whole = json.loads(Path("whole.json").read_text())
+    assert without_clock(resumed) == without_clock(whole)
+    page = Path(resumed["files"]["report"]).read_text()
+    assert "<svg" in page
+    for key in ("ladder", "records", "seconds", "files"):
+        assert resumed[key]
+    assert "report:" in capsys.readouterr().out

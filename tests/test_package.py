@@ -1,0 +1,105 @@
+"""The package itself: what is exported, what an import costs, what a wheel holds, what the README promises."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import evallearn
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("torch", "sklearn", "pyarrow", "matplotlib", "numba", "scipy", "rich", "click", "safetensors")
+FOLDERS = ("search", "games", "data", "train")
+
+
+def modules_after(code: str) -> set[str]:
+    """The modules that are loaded after `code`, in a fresh process."""
+    script = f"import sys\n{code}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_import_loads_nothing_heavy() -> None:
+    assert not modules_after("import evallearn") & {*HEAVY, "numpy"}
+
+
+def test_plain_floor_needs_no_compiler() -> None:
+    code = (
+        "import evallearn as e; g = e.get_game('othello')\n"
+        "s = e.AlphaBeta(g, e.FunctionEval(g, lambda s, p: 0.0), floor='plain')\n"
+        "s.search(g.initial(), e.Limits(depth=1))"
+    )
+    assert not modules_after(code) & {"numba", "torch", "sklearn", "pyarrow", "matplotlib"}
+
+
+def test_searching_with_a_kernel_needs_no_trainer() -> None:
+    code = (
+        "import evallearn as e; g = e.get_game('tic_tac_toe')\n"
+        "e.AlphaBeta(g, e.LinearEval.zero(g)).search(g.initial(), e.Limits(depth=1))"
+    )
+    assert not modules_after(code) & {"torch", "sklearn", "pyarrow", "matplotlib"}
+
+
+def test_every_exported_name_is_there_and_no_other() -> None:
+    assert sorted(evallearn.__all__) == sorted(evallearn._HOME)
+    for name in evallearn.__all__:
+        assert getattr(evallearn, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        evallearn.nothing  # noqa: B018  # the access is the test
+
+
+def test_wheel_holds_every_module_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
+    packed = sorted(n for n in names if n.endswith(".py"))
+    in_tree = [p.relative_to(ROOT) for p in (ROOT / "evallearn").rglob("*.py")]
+    wanted = {p.as_posix() for p in in_tree if p.parts[1] not in FOLDERS}
+    wanted |= {f"evallearn/{p.relative_to(ROOT).as_posix()}" for f in FOLDERS for p in (ROOT / f).rglob("*.py")}
+    assert packed == sorted(wanted)
+    assert {n.split("/")[0] for n in names} == {"evallearn", f"evallearn-{evallearn.__version__}.dist-info"}
+
+
+def test_links_show_the_folders_to_a_bare_checkout() -> None:
+    for folder in FOLDERS:
+        assert (ROOT / "evallearn" / folder).resolve() == (ROOT / folder).resolve()
+
+
+def python_of_readme() -> str:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert blocks, "README.md shows no Python"
+    return "\n".join(blocks)
+
+
+def test_readme_python_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The README loads an Eval that `make demo` leaves; here a hand-written one stands in its place."""
+    game = evallearn.get_game("connect_four")
+    monkeypatch.chdir(tmp_path)
+    path = Path("runs/connect_four-seed1/evaluators/linear.safetensors")
+    evallearn.save_evaluator(evallearn.LinearEval.from_heuristic(game, "threats"), path)
+    exec(compile(python_of_readme(), "README.md", "exec"), {})
+    assert capsys.readouterr().out
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    assert "make test" in (ROOT / "README.md").read_text()
+    assert (ROOT / ".ci" / "run").read_text().rstrip().endswith("make test")
+
+
+def test_nothing_in_the_repo_names_this_machine_or_a_registry() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    pattern = re.compile(r"/(?:root|home|work|tmp)/\w|pypi\.org|files\.pythonhosted|download\.pytorch|registry\.npmjs")
+    for name in listed.stdout.split():
+        path = ROOT / name
+        if path.suffix in {".py", ".md", ".toml", ".txt", ".yaml", ""} and path.is_file() and path != Path(__file__):
+            found = pattern.search(path.read_text(errors="ignore"))
+            assert not found, f"{name}: {found and found.group()}"
