@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evallearn.errors import EvallearnError, GameError, IllegalAction
-from evallearn.protocols import CHANCE, Action, Game, State
+from evallearn.errors import GameError, IllegalAction
+from evallearn.protocols import CHANCE, Action, Game, Heuristic, State
 
 TOO_LONG = 20_000
 """Plies after which a random game is taken to be endless."""
+FAILED: Any = object()
+"""What `attempt` answers where the game raised."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,13 @@ class _Checker:
         return ok
 
     def attempt(self, method: str, call: Callable[[], Any], s: State) -> Any:
-        """The answer of `call`, or None and a failure if it raises."""
+        """The answer of `call`, or FAILED and a failure if it raises."""
         try:
             return call()
         except Exception as error:  # whatever a user's game raises is the finding
             where = f"in state {s!r}" if method == "to_text" else f"in position {self.text(s)}"
             self.fail(method, f"raised {type(error).__name__}: {error} {where}", "it must answer for every position")
-            return None
+            return FAILED
 
     def text(self, s: State) -> str:
         try:
@@ -63,26 +65,39 @@ class _Checker:
 
     # --- the game as a whole -----------------------------------------------------------------------------------------
     def check_declarations(self) -> bool:
-        game = self.game
+        game, names = self.game, self.game.feature_names
         low, high = game.utility_range
-        names = game.feature_names
-        ok = self.expect(low < high, "utility_range", f"is {game.utility_range}", "give (worst loss, best win)")
+        span = f"is {game.utility_range}"
+        ok = self.expect(-math.inf < low < high < math.inf, "utility_range", span, "give (worst loss, best win)")
+        if game.zero_sum and game.n_players == 2:
+            ok &= self.expect(low == -high, "utility_range", span, "in a zero-sum game give (-win, win)")
         ok &= self.expect(game.n_players >= 1, "n_players", f"is {game.n_players}", "give 1 or more")
         ok &= self.expect(game.n_phases >= 1, "n_phases", f"is {game.n_phases}", "give 1 or more")
         ok &= self.expect(len(set(names)) == len(names), "feature_names", f"has a name twice: {names}", "rename one")
         for name, heuristic in game.heuristics.items():
-            rows = [heuristic.weights] if hasattr(heuristic.weights, "keys") else list(heuristic.weights)
-            strangers = {f for row in rows for f in row} - set(names)
-            self.expect(
-                not strangers, "heuristics", f"{name!r} weighs unknown features {sorted(strangers)}",
-                "use names of feature_names",
-            )  # fmt: skip
+            self.check_heuristic(name, heuristic)
         return ok
+
+    def check_heuristic(self, name: str, heuristic: Heuristic) -> None:
+        phased = not isinstance(heuristic.weights, Mapping)
+        rows: list[Any] = list(heuristic.weights) if phased else [heuristic.weights]
+        strangers = {f for row in rows for f in row} - set(self.game.feature_names)
+        self.expect(
+            not strangers, "heuristics", f"{name!r} weighs unknown features {sorted(strangers)}",
+            "use names of feature_names",
+        )  # fmt: skip
+        n = self.game.n_phases
+        self.expect(
+            not phased or len(rows) == n, "heuristics", f"{name!r} has weights for {len(rows)} phases",
+            f"give one mapping, or one for each of {n} phases",
+        )  # fmt: skip
 
     def play(self, number: int) -> Iterator[State]:
         """The positions of one random game."""
         game, rng = self.game, random.Random(f"{self.seed}/{number}")
         s = self.attempt("initial", game.initial, "the start")
+        if s is FAILED:
+            return
         for _ in range(TOO_LONG):
             yield s
             if game.is_terminal(s):
@@ -92,22 +107,28 @@ class _Checker:
             if not options:
                 return
             s = game.result(s, rng.choice(options))
+            if s is None:  # check_result has told
+                return
         self.fail("is_terminal", f"a random game was not over after {TOO_LONG} plies", "make every game end")
 
-    # --- every position ------------------------------------------------------------------------------------------------
+    # --- every position ----------------------------------------------------------------------------------------------
     def check_position(self, s: State) -> None:
         self.positions += 1
         game = self.game
         player = self.attempt("to_play", lambda: game.to_play(s), s)
         terminal = self.attempt("is_terminal", lambda: game.is_terminal(s), s)
-        if player is None or terminal is None:
+        if player is FAILED or terminal is FAILED:
             return
-        self.check_hash(s)
+        self.check_hashable("result", [s])
         self.check_text(s)
         self.expect(
+            terminal in (True, False), "is_terminal", f"answered {terminal!r} in {self.text(s)}", "answer True or False"
+        )
+        if not self.expect(
             player in range(game.n_players) or player == CHANCE, "to_play", f"answered {player!r} in {self.text(s)}",
             f"answer 0 to {game.n_players - 1}, or CHANCE",
-        )  # fmt: skip
+        ):  # fmt: skip
+            return
         if terminal:
             self.check_terminal(s)
         elif player == CHANCE:
@@ -116,26 +137,31 @@ class _Checker:
             self.check_actions(s, player)
             self.check_features(s, player)
 
-    def check_hash(self, s: State) -> None:
-        try:
-            hash(s)
-        except TypeError:
-            self.fail("result", f"gave an unhashable state of type {type(s).__name__}", "use tuples, ints, frozensets")
+    def check_hashable(self, method: str, things: list[Any]) -> bool:
+        for x in things:
+            try:
+                hash(x)
+            except TypeError:
+                self.fail(method, f"gave {x!r}, an unhashable {type(x).__name__}", "use ints, tuples, frozensets")
+                return False
+        return True
 
     def check_text(self, s: State) -> None:
         game = self.game
         text = self.attempt("to_text", lambda: game.to_text(s), s)
-        if text is None:
+        if text is FAILED or not self.expect(
+            isinstance(text, str), "to_text", f"answered {text!r} in state {s!r}", "answer a str"
+        ):
             return
         back = self.attempt("from_text", lambda: game.from_text(text), s)
-        if back is not None:
+        if back is not FAILED:
             self.expect(back == s, "from_text", f"read {text!r} as {back!r}, not {s!r}", "make it undo to_text")
 
     def check_terminal(self, s: State) -> None:
         game = self.game
         low, high = game.utility_range
         values = self.attempt("utility", lambda: [float(game.utility(s, p)) for p in range(game.n_players)], s)
-        if values is None:
+        if values is FAILED:
             return
         for p, v in enumerate(values):
             self.expect(
@@ -152,7 +178,7 @@ class _Checker:
         game = self.game
         self.expect(game.has_chance, "has_chance", "is False, but to_play answered CHANCE", "declare has_chance = True")
         rolls = self.attempt("chances", lambda: list(game.chances(s)), s)
-        if rolls is None:
+        if rolls is FAILED:
             return
         total = sum(p for _, p in rolls)
         self.expect(
@@ -165,25 +191,30 @@ class _Checker:
     def check_actions(self, s: State, player: int) -> None:
         game = self.game
         actions = self.attempt("actions", lambda: list(game.actions(s)), s)
-        if actions is None:
+        if actions is FAILED or not self.check_hashable("actions", actions):
             return
         here = self.text(s)
         self.expect(bool(actions), "actions", f"is empty in {here}", "offer a pass, or call the state terminal")
         self.expect(len(set(actions)) == len(actions), "actions", f"has doubles in {here}: {actions}", "drop them")
-        again = list(game.actions(s))
+        again = self.attempt("actions", lambda: list(game.actions(s)), s)
         self.expect(again == actions, "actions", f"gave {actions}, then {again} in {here}", "keep one fixed order")
         for a in actions:
             self.check_result(s, a)
-            text = self.attempt("action_to_text", lambda a=a: game.action_to_text(s, a), s)
-            back = self.attempt("action_from_text", lambda t=text: game.action_from_text(s, t), s)
-            self.expect(
-                back is None or back == a, "action_from_text", f"read {text!r} as {back!r}, not {a!r}",
-                "make it undo action_to_text",
-            )  # fmt: skip
+            self.check_action_text(s, a)
         illegal = next((a for a in self.seen_actions if a not in actions), None)
         self.seen_actions += [a for a in actions if a not in self.seen_actions][: max(0, 500 - len(self.seen_actions))]
         if illegal is not None:
             self.check_refusal(s, illegal)
+
+    def check_action_text(self, s: State, a: Action) -> None:
+        text = self.attempt("action_to_text", lambda: self.game.action_to_text(s, a), s)
+        if text is FAILED:
+            return
+        back = self.attempt("action_from_text", lambda: self.game.action_from_text(s, text), s)
+        if back is not FAILED:
+            self.expect(
+                back == a, "action_from_text", f"read {text!r} as {back!r}, not {a!r}", "make it undo action_to_text"
+            )
 
     def check_refusal(self, s: State, illegal: Action) -> None:
         try:
@@ -205,31 +236,36 @@ class _Checker:
         self.expect(
             repr(s) == before, "result", f"changed the state it was given, for action {a!r}", "build a new state"
         )
+        if first is FAILED or second is FAILED:
+            return
+        self.expect(first is not None, "result", f"answered None for action {a!r}", "return the new state")
         self.expect(first == second, "result", f"gave two answers for action {a!r} in {self.text(s)}", "make it pure")
 
     def check_features(self, s: State, player: int) -> None:
         game, n = self.game, len(self.game.feature_names)
         phase = self.attempt("phase", lambda: game.phase(s), s)
         self.expect(
-            phase in range(game.n_phases),
+            phase is FAILED or phase in range(game.n_phases),
             "phase",
             f"is {phase!r} in {self.text(s)}",
             f"answer 0 to {game.n_phases - 1}",
         )
-        x = self.attempt("features", lambda: [float(f) for f in game.features(s, player)], s)
-        if x is None:
+        players = (player, 1 - player) if game.antisymmetric and game.n_players == 2 else (player,)
+        seen = self.attempt("features", lambda: [[float(f) for f in game.features(s, p)] for p in players], s)
+        if seen is FAILED:
             return
-        if not self.expect(
-            len(x) == n, "features", f"gave {len(x)} numbers", f"give one for each of {n} feature_names"
-        ):
+        wrong = [len(x) for x in seen if len(x) != n]
+        if wrong:
+            self.fail("features", f"gave {wrong[0]} numbers", f"give one for each of {n} feature_names")
             return
+        x = seen[0]
         for name, f in zip(game.feature_names, x, strict=True):
             self.expect(math.isfinite(f), "features", f"{name} is {f} in {self.text(s)}", "give finite numbers")
-        if game.antisymmetric and game.n_players == 2:
-            y = [float(f) for f in game.features(s, 1 - player)]
+        for y in seen[1:]:
             for name, mine, theirs in zip(game.feature_names, x, y, strict=True):
                 self.expect(
-                    mine == -theirs, "features", f"{name} is {mine} to player {player}, {theirs} to the other in {self.text(s)}",
+                    mine == -theirs or math.isnan(mine), "features",
+                    f"{name} is {mine} to player {player}, {theirs} to the other in {self.text(s)}",
                     "make it antisymmetric, or declare antisymmetric = False",
                 )  # fmt: skip
 
@@ -241,11 +277,14 @@ def check_game(game: Game, *, games: int = 10, seed: int = 0) -> CheckReport:
     """
     if not isinstance(game, Game):
         raise GameError(f"check_game got {game!r}, which is not a game: subclass evallearn.Game and pass an instance")
+    if not isinstance(getattr(game, "name", None), str):
+        raise GameError(f"{type(game).__name__}.name: is missing; give the game a name, as in name = 'my_game'")
     checker = _Checker(game, seed)
     floors = ["plain"]
     if checker.check_declarations():
         histories = [list(_careful(checker, n)) for n in range(games)]
-        if game.rules is not None and not checker.failures:
+        rules = checker.attempt("rules", lambda: game.rules, "the start")
+        if rules is not None and not checker.failures:
             from evallearn.compiled.check_rules import check_rules
 
             floors.append("compiled")
@@ -261,7 +300,7 @@ def _careful(checker: _Checker, number: int) -> Iterator[State]:
         for s in checker.play(number):
             checker.check_position(s)
             yield s
-    except EvallearnError as error:
-        checker.fail("result", f"a random game could not be played on: {error}", "accept every action of actions(s)")
     except Exception as error:  # whatever a user's game raises is the finding
-        checker.fail("result", f"a random game ended in {type(error).__name__}: {error}", "it must answer everywhere")
+        if not checker.failures:  # otherwise the method has been named already
+            where = f"a random game ended in {type(error).__name__}: {error}"
+            checker.fail("result", where, "accept every action of actions(s), in every position")

@@ -9,10 +9,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from evallearn.compiled.bits import jitable, mix64
-from evallearn.compiled.specialise import announce, explain_failure, specialise
+from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.compiled.table import Table
 from evallearn.errors import EvallearnError
 from evallearn.protocols import EvalKernel, Evaluator, Game, IsCutoff, Limits, Rules, SearchResult, State
@@ -70,6 +69,7 @@ class CompiledAlphaBeta:
             is_cutoff=jitable(is_cutoff),
             N_WORDS=len(rules.State._fields),  # type: ignore[attr-defined]
             MAX_PLIES=rules.max_plies,
+            SIZES=(rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
             ALTERNATES=rules.alternates,
         )
         self.params = kernel.params.copy()
@@ -91,7 +91,7 @@ class CompiledAlphaBeta:
         announce(f"alpha-beta for {self.game.name} with the {self.evaluator.name} Eval", self.kernels.deepen)
         try:
             self.search(self.game.initial(), Limits(depth=1), seed=None, action_values=False)
-        except NumbaError as error:
+        except COMPILE_ERRORS as error:
             raise explain_failure(error, f"alpha-beta for {self.game.name}") from None
         if len(self.kernels.value_mover.signatures) > 1:  # it would crash when loaded from the disk (Numba #6061)
             raise EvallearnError(f"the kernel of {self.game.name} was compiled twice: please report this as a bug")

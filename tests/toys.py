@@ -8,6 +8,7 @@ CoinRace      plain floor only, with chance nodes
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,6 +17,12 @@ import numpy as np
 from evallearn.compiled.bits import jitable, mix64, u64
 from evallearn.errors import BadNotation, IllegalAction
 from evallearn.protocols import CHANCE, Game, Heuristic, Rules
+
+
+def python_path(*folders: object) -> str:
+    """PYTHONPATH for a process of its own: these folders, then whatever this one was started with."""
+    return os.pathsep.join([*map(str, folders), *filter(None, [os.environ.get("PYTHONPATH")])])
+
 
 FIGURE_5_2 = ((3, 12, 8), (2, 4, 6), (14, 5, 2))
 """Russell & Norvig's two-ply game tree: MAX moves first, its minimax value is 3, the best move is the first."""
@@ -257,7 +264,7 @@ class Takeaway(Game):
 class CoinRace(Game):
     """Before each move a coin says 1 or 2 steps; the mover takes them or stays. First at 4 wins; no rules.
 
-    A state is (place of player 0, place of player 1, player, coin, moves); coin 0 is a chance node. Ten moves are a draw.
+    A state is (place of player 0, place of player 1, player, coin, moves); coin 0 is a chance node. Ten moves draw.
     """
 
     name = "coin_race"

@@ -7,6 +7,7 @@ meets a word is built with `u64` at module level.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,18 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
-jitable = register_jitable
-"""Marks a plain function as compilable. It stays a plain function: it runs, debugs and counts for coverage."""
-
 MASK64 = 0xFFFFFFFFFFFFFFFF
+
+
+_marked: set[Any] = set()
+
+
+def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a plain function as compilable. It stays a plain function: it runs, debugs and counts for coverage."""
+    if function not in _marked and not hasattr(function, "py_func"):  # once: Numba would try each mark in turn
+        register_jitable(function)
+        _marked.add(function)
+    return function
 
 
 def u64(x: Any) -> np.uint64:
@@ -33,7 +42,7 @@ def popcount(x: Any) -> int:
 def lowest_bit(x: Any) -> int:
     """Index of the lowest set bit; x must not be 0."""
     x = int(x)
-    return (x & -x).bit_length() - 1
+    return int((x & -x).bit_length() - 1)
 
 
 def mix64(x: Any) -> np.uint64:

@@ -1,104 +1,147 @@
 """The compiled floor of a game against its plain floor, position by position.
 
-First with the JIT left out, where a write past `max_actions` can be seen: kernels do not check bounds.
+First with the JIT left out, where NumPy sees a write past `max_actions`: kernels do not check bounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from evallearn.compiled.bits import MASK64, u64
 from evallearn.compiled.game import CompiledGame
-from evallearn.errors import EvallearnError, GameError
+from evallearn.errors import EvallearnError
 from evallearn.protocols import Game, Rules, State
 
 Expect = Callable[[bool, str, str, str], bool]
 ALIKE = "make both floors agree"
 
 
-class _Watched:
-    """A buffer that notices what a kernel would not: a write outside its bounds."""
-
-    def __init__(self, size: int, what: str) -> None:
-        self.cells, self.what = [0.0] * size, what
-
-    def __setitem__(self, i: int, x: Any) -> None:
-        if not 0 <= i < len(self.cells):
-            raise GameError(f"{self.what} wrote to place {i} of {len(self.cells)}")
-        self.cells[i] = x
-
-    def __getitem__(self, i: int) -> Any:
-        if not 0 <= i < len(self.cells):
-            raise GameError(f"{self.what} read place {i} of {len(self.cells)}")
-        return self.cells[i]
+class _Raised(Exception):
+    """A rule raised; it has been reported."""
 
 
 def check_rules(game: Game, histories: Sequence[Sequence[State]], expect: Expect) -> None:
     """Report through `expect` wherever the floors differ on these games."""
     rules = game.rules
     assert rules is not None
+    if not expect(
+        game.n_players == 2 and game.zero_sum and not game.has_chance, "rules", "the game has more to it",
+        "the compiled floor plays two-player zero-sum games without chance: answer None",
+    ):  # fmt: skip
+        return
     for history in histories:
-        expect(
-            len(history) - 1 <= rules.max_plies, "rules.max_plies", f"is {rules.max_plies}, a game took {len(history) - 1}",
-            "raise it to the longest possible game",
-        )  # fmt: skip
-        if rules.alternates:
-            players = [game.to_play(s) for s in history]
-            expect(
-                all(p != q for p, q in zip(players, players[1:], strict=False)), "rules.alternates",
-                f"is True, but the players moved {players}", "declare alternates=False",
-            )  # fmt: skip
+        _check_history(game, rules, history, expect)
     positions = [s for history in histories for s in history]
     with np.errstate(over="ignore"):
-        if not all(_check_uncompiled(game, rules, s, expect) for s in positions):
+        try:
+            if not all(_check_uncompiled(game, rules, s, expect) for s in positions):
+                return
+            _check_keys(game, rules, positions, expect)
+        except _Raised:
             return
     _check_compiled(game, positions, expect)
 
 
-def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> bool:
-    """The rules as plain Python on words; False if it makes no sense to go on."""
-    here = repr(game.to_text(s))
-    words = game.encode(s)
-    if not expect(
-        all(0 <= int(w) <= MASK64 for w in words) and len(words) == len(rules.State._fields),  # type: ignore[attr-defined]
-        "encode", f"gave {words} in {here}", "give one unsigned 64-bit word per field of rules.State",
-    ):  # fmt: skip
-        return False
-    expect(game.decode([int(w) for w in words]) == s, "decode", f"did not undo encode in {here}", "make it the inverse")
-    state = rules.State(*(u64(w) for w in words))
-    try:
-        return _compare_uncompiled(game, rules, s, state, here, expect)
-    except Exception as error:  # whatever the rules raise is the finding
-        return expect(
-            False, "rules", f"raised {type(error).__name__}: {error} in {here}",
-            "mind max_actions and the number of features",
+def _check_history(game: Game, rules: Rules, history: Sequence[State], expect: Expect) -> None:
+    plies = len(history) - 1
+    expect(
+        plies <= rules.max_plies, "rules.max_plies", f"is {rules.max_plies}, a game took {plies}",
+        "raise it to the longest possible game",
+    )  # fmt: skip
+    if rules.alternates:
+        players = [game.to_play(s) for s in history]
+        expect(
+            all(p != q for p, q in pairwise(players)), "rules.alternates", f"is True, but the players moved {players}",
+            "declare alternates=False",
         )  # fmt: skip
 
 
-def _compare_uncompiled(game: Game, rules: Rules, s: State, state: Any, here: str, expect: Expect) -> bool:
-    terminal = bool(rules.is_terminal(state))
+def _run(expect: Expect, name: str, remedy: str, here: str, call: Callable[[], Any]) -> Any:
+    """What the rule answers uncompiled; if it raises, that is the finding."""
+    try:
+        return call()
+    except Exception as error:  # whatever a user's rule raises
+        expect(False, name, f"raised {type(error).__name__}: {error} in {here}", remedy)
+        raise _Raised from None
+
+
+def _words(game: Game, rules: Rules, s: State, here: str, expect: Expect) -> tuple[int, ...]:
+    """The encoded state, checked."""
+    shape = "give one unsigned 64-bit word per field of rules.State"
+    words: tuple[int, ...] = _run(expect, "encode", shape, here, lambda: tuple(int(w) for w in game.encode(s)))
+    fits = all(0 <= w <= MASK64 for w in words) and len(words) == len(rules.State._fields)  # type: ignore[attr-defined]
+    if not expect(fits, "encode", f"gave {words} in {here}", shape):
+        raise _Raised
+    return words
+
+
+def _state(game: Game, rules: Rules, s: State, expect: Expect) -> tuple[Any, str]:
+    """The state as the rules see it, and its text."""
+    here = repr(game.to_text(s))
+    return rules.State(*(u64(w) for w in _words(game, rules, s, here, expect))), here
+
+
+def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> bool:
+    """The rules as plain Python on words; False if it makes no sense to go on."""
+    state, here = _state(game, rules, s, expect)
+    inverse = "make it the inverse of encode"
+    back = _run(expect, "decode", inverse, here, lambda: game.decode([int(w) for w in state]))
+    expect(back == s, "decode", f"gave {back!r}, not {s!r}", inverse)
+    terminal = bool(_run(expect, "rules.is_terminal", ALIKE, here, lambda: rules.is_terminal(state)))
     ok = expect(terminal == game.is_terminal(s), "rules.is_terminal", f"is {terminal} in {here}", ALIKE)
-    if not ok or terminal:
+    if terminal or not ok:
         return ok
-    buffer = _Watched(rules.max_actions, "rules.actions")
-    found = [int(buffer[i]) for i in range(int(rules.actions(state, buffer)))]
+    found = _actions(rules, state, here, expect)
+    plain_actions = list(game.actions(s))
+    ok = expect(found == plain_actions, "rules.actions", f"gave {found}, plain {plain_actions} in {here}", ALIKE)
     ok &= expect(
-        found == list(game.actions(s)), "rules.actions", f"gave {found}, plain {list(game.actions(s))} in {here}", ALIKE
-    )
-    ok &= expect(
-        all(0 <= a < rules.n_actions for a in found), "rules.n_actions", f"is {rules.n_actions}, but {here} has {found}",
+        all(0 <= a < rules.n_actions for a in found), "rules.n_actions", f"is {rules.n_actions}, {here} has {found}",
         "raise it above the largest action",
     )  # fmt: skip
-    features = _Watched(len(game.feature_names), "rules.features_mover")
-    rules.features_mover(state, features)
+    features = np.zeros(len(game.feature_names), np.float32)
+    many = f"write one number for each of {len(features)} feature_names"
+    _run(expect, "rules.features_mover", many, here, lambda: rules.features_mover(state, features))
     for a in found if ok else ():
-        child = tuple(int(w) for w in rules.result(state, a))
+        child = _run(expect, "rules.result", ALIKE, here, partial(_words_after, rules, state, a))
         plain = tuple(int(w) for w in game.encode(game.result(s, a)))
         ok &= expect(child == plain, "rules.result", f"gave {child}, plain {plain} for action {a} in {here}", ALIKE)
     return ok
+
+
+def _words_after(rules: Rules, state: Any, a: int) -> tuple[int, ...]:
+    return tuple(int(w) for w in rules.result(state, a))
+
+
+def _actions(rules: Rules, state: Any, here: str, expect: Expect) -> list[int]:
+    """What rules.actions writes into an array of max_actions places, which raises where a kernel would not."""
+    out, size = np.zeros(rules.max_actions, np.int32), rules.max_actions
+    raise_it = f"raise rules.max_actions above {size}, or mend the index"
+    n = int(_run(expect, "rules.actions", raise_it, here, lambda: rules.actions(state, out)))
+    if not expect(0 <= n <= size, "rules.actions", f"answered {n} with max_actions={size} in {here}", raise_it):
+        raise _Raised
+    return out[:n].tolist()  # type: ignore[no-any-return]
+
+
+def _check_keys(game: Game, rules: Rules, positions: Sequence[State], expect: Expect) -> None:
+    """Two states may share a key only if the mover's future is the same: then actions and features are."""
+    known: dict[int, tuple[Any, str]] = {}
+    for s in positions:
+        if game.is_terminal(s):
+            continue
+        state, here = _state(game, rules, s, expect)
+        key = int(_run(expect, "rules.key", "answer a 64-bit word, as mix64 does", here, partial(rules.key, state)))
+        mover = game.to_play(s)
+        future = (list(game.actions(s)), [float(f) for f in game.features(s, mover)], game.phase(s))
+        other, there = known.setdefault(key, (future, here))
+        expect(
+            other == future, "rules.key", f"is {key} in {there} and in {here}, whose actions or features differ",
+            "mix every field that the mover's future depends on",
+        )  # fmt: skip
 
 
 def _check_compiled(game: Game, positions: Sequence[State], expect: Expect) -> None:
@@ -106,24 +149,40 @@ def _check_compiled(game: Game, positions: Sequence[State], expect: Expect) -> N
     try:
         fast = CompiledGame(game)
     except EvallearnError as error:
-        expect(False, "rules", str(error), "see the line it names")
+        what, _, remedy = str(error).removeprefix(f"{game.name}.rules ").partition(". ")
+        expect(False, "rules", what, remedy[:1].lower() + remedy[1:])
         return
     for s in positions:
         here = repr(game.to_text(s))
-        questions: list[tuple[str, Callable[[Game], Any]]] = [
-            ("to_play", lambda g, s=s: g.to_play(s)),
-            ("is_terminal", lambda g, s=s: g.is_terminal(s)),
-        ]
-        if game.is_terminal(s):
-            questions.append(("utility_mover", lambda g, s=s: [float(g.utility(s, p)) for p in range(2)]))
-        else:
-            mover = game.to_play(s)
-            questions += [
-                ("actions", lambda g, s=s: list(g.actions(s))),
-                ("result", lambda g, s=s: [g.result(s, a) for a in g.actions(s)]),
-                ("phase", lambda g, s=s: g.phase(s)),
-                ("features_mover", lambda g, s=s, p=mover: np.asarray(g.features(s, p), np.float32).tolist()),
-            ]
-        for method, ask in questions:
+        for method, ask in _questions(game, s):
             compiled, plain = ask(fast), ask(game)
-            expect(compiled == plain, f"rules.{method}", f"gave {compiled}, plain {plain} in {here}", ALIKE)
+            remedy = ALIKE
+            if method == "utility_mover" and np.array_equal(np.float32(compiled), np.float32(plain)):
+                remedy = "use utilities that float32 holds exactly: kernels compute with it"
+            expect(compiled == plain, f"rules.{method}", f"gave {compiled}, plain {plain} in {here}", remedy)
+        if not game.is_terminal(s):
+            state, _ = _state(game, game.rules, s, expect)  # type: ignore[arg-type]  # it has rules
+            with np.errstate(over="ignore"):
+                compiled, plain = fast.key(s), int(game.rules.key(state))  # type: ignore[union-attr]
+            expect(
+                compiled == plain, "rules.key", f"is {compiled}, uncompiled {plain} in {here}",
+                "build every constant that meets a word with u64",
+            )  # fmt: skip
+
+
+def _questions(game: Game, s: State) -> list[tuple[str, Callable[[Game], Any]]]:
+    """(method of the rules, what to ask of both floors)."""
+    always: list[tuple[str, Callable[[Game], Any]]] = [
+        ("to_play", lambda g: g.to_play(s)),
+        ("is_terminal", lambda g: g.is_terminal(s)),
+    ]
+    if game.is_terminal(s):
+        return [*always, ("utility_mover", lambda g: [float(g.utility(s, p)) for p in range(2)])]
+    mover = game.to_play(s)
+    return [
+        *always,
+        ("actions", lambda g: list(g.actions(s))),
+        ("result", lambda g: [g.result(s, a) for a in g.actions(s)]),
+        ("phase", lambda g: g.phase(s)),
+        ("features_mover", lambda g: np.asarray(g.features(s, mover), np.float32).tolist()),
+    ]

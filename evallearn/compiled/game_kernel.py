@@ -1,9 +1,9 @@
 # mypy: ignore-errors
 """Template: a game's rules as kernels that Python can call. See `specialise`; the names below are injected.
 
-State, actions, result, is_terminal, to_play, utility_mover, features_mover, phase   the game's `Rules`
-N_WORDS                                                                              fields of State
-CACHE                                                                                whether the disk cache is on
+State, actions, result, is_terminal, to_play, utility_mover, features_mover, phase, key   the game's `Rules`
+N_WORDS                                                                                   fields of State
+CACHE                                                                                     whether the disk cache is on
 
 `box` holds the one record through which Python and the kernels talk (`Mailbox`): an array of one record is dispatched
 five times faster than the record itself.
@@ -46,9 +46,10 @@ def advance(box, a):
 
 @njit(cache=CACHE, nogil=True)
 def measure(box):
-    """The features seen by the mover; returns the phase."""
+    """The features seen by the mover and the key; returns the phase."""
     io = box[0]
     s = load(io)
+    io.key = key(s)
     features_mover(s, io.features)
     return np.int64(phase(s))
 

@@ -4,11 +4,15 @@ A template is an ordinary Python file. It is executed as a fresh module per set 
 Eval's function, sizes), which become its globals: no closures, no generated text. While it is executed Numba's cache
 folder is `<cache>/<fingerprint of all bindings>`, so that a kernel is found again by the next process and never when
 anything below it has changed.
+
+With NUMBA_DISABLE_JIT=1 the same kernels run as plain Python: slow, but a debugger can step through a game's rules.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import linecache
 import logging
 import os
 import re
@@ -16,28 +20,38 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
 from numba import config
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
-from evallearn.compiled.fingerprint import fingerprint
+from evallearn.compiled.fingerprint import KERNEL_PREFIX, fingerprint, fingerprint_and_functions
 from evallearn.errors import GameError
 
 log = logging.getLogger("evallearn.compiled")
 HERE = Path(__file__).parent
 TOOLKIT = (HERE / "bits.py", HERE / "table.py")
-"""Files with @overload bodies, which the fingerprint cannot see: their whole text counts."""
+"""What templates import themselves, out of the fingerprint's sight: the whole text counts."""
+COMPILE_ERRORS = (NumbaError, UnsupportedBytecodeError)
+"""What Numba raises where it cannot compile; the second is no NumbaError."""
+NOWHERE = Path(os.devnull) / "evallearn"
+"""No folder can be made here, so nothing is cached."""
 _lock = threading.RLock()
 _loaded: dict[str, ModuleType] = {}
+_compiled: dict[FunctionType, str] = {}
+"""Every function that a kernel of this process was made from, and its fingerprint at that time."""
 
 
 def cache_folder() -> Path:
     """Where kernels are kept: $EVALLEARN_CACHE, or the user's cache folder."""
     if given := os.environ.get("EVALLEARN_CACHE"):
-        return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evallearn" / "kernels"
+        return Path(given).expanduser().absolute()
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evallearn" / "kernels"
+    except RuntimeError:  # a user without a home
+        return NOWHERE
 
 
 def _writable(folder: Path) -> bool:
@@ -51,52 +65,135 @@ def _writable(folder: Path) -> bool:
 
 def specialise(template: Path, **bindings: Any) -> ModuleType:
     """The template as a module of its own for these bindings (the same module for the same bindings)."""
-    digest = fingerprint([sorted(bindings), *(bindings[k] for k in sorted(bindings))], [template, *TOOLKIT])
+    roots = [sorted(bindings), *(bindings[k] for k in sorted(bindings))]
+    digest, functions = fingerprint_and_functions(roots, [template, *TOOLKIT])
     with _lock:
         if digest not in _loaded:
+            _refuse_outdated(functions)
             _loaded[digest] = _execute(template, digest, bindings)
         return _loaded[digest]
 
 
+def _refuse_outdated(functions: list[FunctionType]) -> None:
+    """Numba compiles a function once per process: if what it uses was redefined since, we would get the old code.
+
+    And we would keep it on disk under the new fingerprint. It happens in notebooks.
+    """
+    now = {function: fingerprint([function]) for function in reversed(functions)}  # callees first
+    outdated = [f"{f.__module__}.{f.__qualname__}" for f, digest in now.items() if _compiled.get(f, digest) != digest]
+    if outdated:
+        raise GameError(
+            f"compiled before something they use was redefined: {', '.join(outdated)}; "
+            "run their own definitions again (in a notebook: their cells), in this order, or restart Python"
+        )
+    _compiled.update(now)
+
+
 def _execute(template: Path, digest: str, bindings: dict[str, Any]) -> ModuleType:
-    name = f"evallearn_kernel_{template.stem}_{digest}"
+    name = f"{KERNEL_PREFIX}{template.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(name, template)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     module.__dict__.update(bindings)
     sys.modules[name] = module  # Numba finds the module of a cached function by its name
-    folder, before = cache_folder() / digest, config.CACHE_DIR
+    folder = cache_folder() / digest
     # Without a writable folder nothing is cached: Numba would fall back to one that is not keyed by the bindings.
-    module.__dict__["CACHE"] = _writable(folder)
-    config.CACHE_DIR = str(folder)  # read while @njit(cache=True) is executed
+    module.__dict__["CACHE"] = not config.DISABLE_JIT and _writable(folder)
+    before = config.CACHE_DIR, getattr(config, "CACHE_LOCATOR_CLASSES", "")
+    config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = str(folder), ""  # read while @njit(cache=True) is executed
     try:
         spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     finally:
-        config.CACHE_DIR = before
+        config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
+    if config.DISABLE_JIT:
+        _leave_uncompiled(module)
     return module
+
+
+def _leave_uncompiled(module: ModuleType) -> None:
+    """Where the JIT is off, Python runs the kernels: records need named fields, words may wrap around silently."""
+
+    def runnable(function: FunctionType) -> Any:
+        @functools.wraps(function)
+        def run(*args: Any) -> Any:
+            views = (a.view(np.recarray) if isinstance(a, np.ndarray) and a.dtype.names else a for a in args)
+            with np.errstate(over="ignore"):
+                return function(*views)
+
+        run.signatures = ()  # type: ignore[attr-defined]  # as a dispatcher that has compiled nothing
+        return run
+
+    for name, value in list(vars(module).items()):
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__:
+            setattr(module, name, runnable(value))
+    if hasattr(module, "to_fixed_tuple"):
+        vars(module)["to_fixed_tuple"] = lambda words, n: tuple(words[:n])
 
 
 def announce(what: str, function: Any) -> None:
     """Say that `function` is about to be compiled, unless this process or the disk has it already."""
-    if function.signatures:
+    if config.DISABLE_JIT or function.signatures or _on_disk(function):
         return
-    cache = function._cache.cache_path if getattr(function, "_cache", None) is not None else None
-    name = function.py_func.__name__
-    if cache is None or not any(Path(cache).glob(f"*{name}*.nbi")):
-        log.info("compiling %s (a few seconds, once; kept in %s)", what, cache_folder())
+    kept = f"kept in {cache_folder()}" if _writable(cache_folder()) else f"not kept: cannot write to {cache_folder()}"
+    log.info("compiling %s (a few seconds; %s)", what, kept)
 
 
-def explain_failure(error: NumbaError, what: str) -> GameError:
+def _on_disk(function: Any) -> bool:
+    """True if Numba's index has `function` for this machine. It reads Numba's internals, so it may only be a guess."""
+    try:
+        index = function._cache._cache_file._load_index()
+        machine = function.targetctx.codegen().magic_tuple()
+        return any(key[1] == machine for key in index)
+    except Exception:  # no cache, another Numba, a damaged index: then we say that we compile
+        return False
+
+
+def explain_failure(error: Exception, what: str) -> GameError:
     """Numba's message of some fifty lines, as file:line and the reason."""
-    text = str(error)
-    places = [p for p in re.findall(r'File "([^"]*)", line (\d+)', text) if "site-packages" not in p[0]]
-    reasons = re.findall(
-        r"(?:Unknown attribute|No implementation of function|Cannot unify|NameError|Undecided type"
-        r"|Unsupported|Use of unsupported|Invalid use of|No matching definition)[^\n]*",
-        text,
-    )
-    where = f"{places[-1][0]}:{places[-1][1]}: " if places else ""
-    reason = re.sub(r"\x1b\[[0-9;]*m", "", reasons[-1] if reasons else text.strip().splitlines()[0])
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    reason, at = _reason(text)
     return GameError(
-        f"{what} cannot be compiled: {where}{reason}. Fix that line, or leave out `rules` to stay on the plain floor"
+        f"{what} cannot be compiled: {_place(text, at)}{reason}. "
+        "Fix that line, or leave out `rules` to stay on the plain floor"
     )
+
+
+def _reason(text: str) -> tuple[str, int]:
+    """The innermost complaint and where it stands; Numba tells the calls on the way there first."""
+    steps = list(re.finditer(r"\(step: [^)]*\)\n(?!\s*Failed in)\s*([^\n]+)", text))
+    innermost = next((m for m in steps if "Function(<function " not in m[1]), steps[-1] if steps else None)
+    if innermost is None:
+        return re.sub(r"\.*( Raised from .*)?$", "", text.strip().splitlines()[0]), 0
+    reason, at = innermost[1].strip(), innermost.start()
+    call = re.compile(r"\s*>>> ([^\n]+)").match(text, innermost.end())
+    if call:  # "No implementation of function ... found for signature:", which follows
+        reason = f"Numba does not know {call[1].strip()}"
+    if "type of <class 'function'>" in reason:
+        reason += " (mark that function @jitable)"
+    return re.sub(r": %\S+ = .*|(?<=.)\.$", "", reason), at
+
+
+def _place(text: str, at: int) -> str:
+    """The user's line behind the complaint at `at` in Numba's message, with a colon, or nothing."""
+    spots = [
+        (Path(os.path.abspath(m[1] or m[3])), int(m[2] or m[4]))
+        for m in re.finditer(r'File "([^"]+)", line (\d+)|(?: at |Raised from )(\S[^\n]*?) \((\d+)\)', text[at:])
+    ]
+    spots = [(file, line) for file, line in spots if "numba" not in file.parts]
+    calls = re.findall(r"Function\(<function (\S+) at ", text[:at])
+    codes = [f.__code__ for f in _compiled if calls and f.__qualname__ == calls[-1]]
+    home = Path(os.path.abspath(codes[-1].co_filename)) if codes else None
+    for file, line in spots:  # outside the file of the innermost function stand only the calls that led to it
+        if file == home or (home is None and not file.name.endswith("_kernel.py")):
+            return f"{_short(file)}:{line}: "
+    if home is not None:
+        return f"{_short(home)}:{codes[-1].co_firstlineno}: "
+    return f"`{linecache.getline(str(spots[0][0]), spots[0][1]).strip()}`: " if spots else ""
+
+
+def _short(file: Path) -> str:
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)

@@ -15,7 +15,7 @@ from numba.extending import intrinsic, overload
 
 ENTRY = np.dtype([("key", "u8"), ("value", "f4"), ("depth", "i1"), ("flag", "u1"), ("action", "i2")])
 _NUMBA_ENTRY = numba.from_dtype(ENTRY)
-_alive: dict[int, np.recarray] = {}
+_alive: dict[int, Any] = {}
 """address -> entries, for kernels that run uncompiled."""
 
 

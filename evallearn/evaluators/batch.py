@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.specialise import announce, specialise
+from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.protocols import Evaluator, State
 
 TEMPLATE = Path(__file__).with_name("batch_kernel.py")
@@ -16,17 +16,20 @@ TEMPLATE = Path(__file__).with_name("batch_kernel.py")
 
 def evaluate_many(evaluator: Evaluator, states: Sequence[State], players: Sequence[int]) -> np.ndarray:
     """float32[n]: the same numbers as `evaluate`, one by one."""
-    game, kernel = evaluator.game, evaluator.kernel()
-    assert game.rules is not None and kernel is not None
-    words = np.array([game.encode(s) for s in states], np.uint64).reshape(len(states), -1)
+    game = evaluator.game
+    assert game.rules is not None
+    n_words = len(game.rules.State._fields)  # type: ignore[attr-defined]
+    words = np.array([game.encode(s) for s in states], np.uint64).reshape(len(states), n_words)
     sign = np.array([1 if game.to_play(s) == p else -1 for s, p in zip(states, players, strict=True)], np.float32)
-    return sign * evaluate_words(evaluator, words)
+    values: np.ndarray = sign * evaluate_words(evaluator, words)
+    return values + np.float32(0)  # 0.0, never -0.0
 
 
 def evaluate_words(evaluator: Evaluator, words: np.ndarray) -> np.ndarray:
     """float32[n]: the value of each encoded state (uint64[n, n_words]) to its player to move."""
     rules, kernel = evaluator.game.rules, evaluator.kernel()
-    assert rules is not None and kernel is not None
+    assert rules is not None
+    assert kernel is not None
     module: Any = specialise(
         TEMPLATE,
         State=rules.State,
@@ -37,5 +40,8 @@ def evaluate_words(evaluator: Evaluator, words: np.ndarray) -> np.ndarray:
     )
     announce(f"the {evaluator.name} Eval of {evaluator.game.name}", module.evaluate_rows)
     out = np.empty(len(words), np.float32)
-    module.evaluate_rows(np.ascontiguousarray(words), kernel.params.copy(), out)
+    try:
+        module.evaluate_rows(np.ascontiguousarray(words), kernel.params.copy(), out)
+    except COMPILE_ERRORS as error:
+        raise explain_failure(error, f"{evaluator.game.name}.rules") from None
     return out

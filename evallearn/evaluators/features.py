@@ -8,7 +8,6 @@ The compiled floor does the same arithmetic in the same order, so both floors ag
 from __future__ import annotations
 
 import hashlib
-import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -18,33 +17,24 @@ from typing import Any
 import numpy as np
 
 from evallearn.errors import EvaluatorError
+from evallearn.evaluators.squash import squash, to_value
 from evallearn.protocols import EvalKernel, Evaluator, Game, State
 
-BOUND = 1.0 - 2.0**-20
-"""The largest |value| of a non-terminal state, as a share of a win: exact in float32, strictly inside."""
+LONG_GAME = 1000
+"""Plies of a game that `feature_hash` looks at, at most: it must come to an end even if the game does not."""
 
 
-def squash(raw: float, scale: float) -> float:
-    """The raw number, brought strictly between -scale and scale and rounded to float32 as kernels do."""
-    return float(np.float32(scale * min(max(math.tanh(raw), -BOUND), BOUND)))
-
-
-def unsquash(value: np.ndarray, scale: float) -> np.ndarray:
-    """The raw number that squashes to `value`."""
-    return np.arctanh(np.clip(value / scale, -BOUND, BOUND))
-
-
-@lru_cache
-def _feature_hash(game_class: type[Game], names: tuple[str, ...]) -> str:
-    game = game_class()
-    digest = hashlib.sha256(repr((game.name, names, game.n_phases)).encode())
+def _feature_hash(game: Game) -> str:
+    digest = hashlib.sha256(repr((game.name, tuple(game.feature_names), game.n_phases)).encode())
     lcg = 1
     for _ in range(8):
         s = game.initial()
-        while not game.is_terminal(s):
+        for _ in range(LONG_GAME):
+            if game.is_terminal(s):
+                break
             player = game.to_play(s)
             if player >= 0:
-                digest.update(np.asarray(game.features(s, player), "<f4").tobytes() + bytes([game.phase(s)]))
+                digest.update(np.asarray(game.features(s, player), "<f4").tobytes() + bytes([game.phase(s) % 256]))
             lcg = (lcg * 6364136223846793005 + 1442695040888963407) % 2**64
             choices = game.actions(s) if player >= 0 else [outcome for outcome, _ in game.chances(s)]
             s = game.result(s, choices[(lcg >> 33) % len(choices)])
@@ -53,8 +43,15 @@ def _feature_hash(game_class: type[Game], names: tuple[str, ...]) -> str:
 
 def feature_hash(game: Game) -> str:
     """Twelve digits that change whenever any feature computes something else: their values along eight fixed games."""
-    plain = getattr(game, "plain", game)
-    return _feature_hash(type(plain), tuple(plain.feature_names))
+    plain: Game = getattr(game, "plain", game)
+    if vars(plain):  # what it computes may depend on how this one was built
+        return _feature_hash(plain)
+    return _feature_hash_of_class(type(plain))
+
+
+@lru_cache
+def _feature_hash_of_class(game_class: type[Game]) -> str:
+    return _feature_hash(game_class())
 
 
 class FeatureEval(Evaluator):
@@ -86,7 +83,7 @@ class FeatureEval(Evaluator):
 
     def sizes(self) -> dict[str, int]:
         """Compile-time sizes that the kernel template wants."""
-        return {"N_FEATURES": len(self.game.feature_names)}
+        return {"N_FEATURES": len(self.game.feature_names), "N_PHASES": self.game.n_phases}
 
     def evaluate(self, s: State, player: int) -> float:
         game = self.game
@@ -94,8 +91,8 @@ class FeatureEval(Evaluator):
             return game.utility(s, player)
         mover = game.to_play(s)
         x = np.asarray(game.features(s, mover), np.float32).tolist()
-        value = squash(self.raw(x, game.phase(s)), self.scale)
-        return value if player == mover else -value
+        value = to_value(self.raw(x, game.phase(s)), self.scale)
+        return (value if player == mover else -value) + 0.0  # 0.0, never -0.0
 
     def evaluate_batch(self, states: Sequence[State], players: Sequence[int]) -> np.ndarray:
         if self.game.rules is None:
@@ -108,14 +105,15 @@ class FeatureEval(Evaluator):
         rules = self.game.rules
         if rules is None:
             return None
+        from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import specialise
 
         module: Any = specialise(
             self.template,
             features_mover=rules.features_mover,
             phase=rules.phase,
+            squash=jitable(squash),
             SCALE=self.scale,
-            BOUND=BOUND,
             **self.sizes(),
         )
         return EvalKernel(module.evaluate_mover, self._params())

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.atomic import write_atomically
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import FeatureEval, feature_hash
 from evallearn.evaluators.linear import LinearEval
@@ -32,10 +33,7 @@ def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
     path = Path(path)
     header = json.dumps(_header(evaluator), sort_keys=True)
     data = save({k: np.ascontiguousarray(t) for k, t in evaluator.tensors().items()}, metadata={KEY: header})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_bytes(data)
-    os.replace(temporary, path)
+    write_atomically(path, data)
     return path
 
 
@@ -72,6 +70,12 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
     path = Path(path)
     header, tensors = _read(path, weights=True)
     _check_fit(path, header, game)
+    shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
+    if header["architecture"] != shapes:
+        raise EvaluatorError(
+            f"{path}: its header names the architecture {header['architecture']}, its tensors have {shapes}: "
+            "make the file again"
+        )
     made = {"name": path.stem, **header["made"]}
     try:
         if header["kind"] == "linear":
@@ -97,12 +101,15 @@ def _read(path: Path, weights: bool) -> tuple[dict[str, Any], dict[str, np.ndarr
                     f"{path}: a {header['kind']} Eval has the tensors {', '.join(KINDS[header['kind']])}; "
                     f"the file has {', '.join(sorted(names)) or 'none'}"
                 )
+            for name in names:  # asked before it is read: NumPy has no bfloat16, and others fail in other ways
+                kind = file.get_slice(name).get_dtype()
+                if kind != "F32":
+                    raise EvaluatorError(f"{path}: tensor {name} is {kind}, not F32 (float32): make the file again")
             tensors = {name: file.get_tensor(name) for name in names} if weights else {}
-    except (SafetensorError, OSError, ValueError) as error:
+    except OSError as error:
+        raise EvaluatorError(f"{path} cannot be read ({error})") from None
+    except (SafetensorError, ValueError) as error:
         raise EvaluatorError(f"{path} is damaged or no safetensors file ({error}): make it again") from None
-    for name, tensor in tensors.items():
-        if tensor.dtype != np.float32:
-            raise EvaluatorError(f"{path}: tensor {name} is {tensor.dtype}, not float32: make the file again")
     return header, tensors
 
 
@@ -115,7 +122,7 @@ def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
         raise EvaluatorError(f"{path}: its {KEY!r} header is no JSON: make the file again") from None
     wanted: dict[str, type] = {
         "format": int, "kind": str, "game": str, "game_version": int, "features": dict,
-        "n_phases": int, "scale": float, "squash": str, "made": dict,
+        "n_phases": int, "architecture": dict, "scale": float, "squash": str, "made": dict,
     }  # fmt: skip
     if not isinstance(header, dict) or not isinstance(header.get("format"), int):
         raise EvaluatorError(f"{path}: its header names no format: make the file again")
@@ -136,7 +143,8 @@ def _check_fit(path: Path, header: dict[str, Any], game: Game) -> None:
     if header["game"] != game.name:
         raise EvaluatorError(f"{path} is an Eval of {header['game']}, not of {game.name}: choose another file or game")
     theirs, ours = header["features"].get("hash"), feature_hash(game)
-    if theirs != ours or header["game_version"] != game.version:
+    same_names = header["features"].get("names") == list(game.feature_names)
+    if theirs != ours or not same_names or header["game_version"] != game.version:
         raise EvaluatorError(
             f"{path} was trained on features {game.name}/v{header['game_version']} ({theirs}), this version computes "
             f"{game.name}/v{game.version} ({ours}): refit it, or install the evallearn that made it"

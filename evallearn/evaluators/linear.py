@@ -25,8 +25,9 @@ class LinearEval(FeatureEval):
         """weights: [n_phases, n_features]; bias: [n_phases]."""
         super().__init__(game, made)
         shape = (game.n_phases, len(game.feature_names))
-        self.weights = np.asarray(weights, np.float32)
-        self.bias = np.zeros(shape[0], np.float32) if bias is None else np.asarray(bias, np.float32)
+        with np.errstate(over="ignore"):  # a number too large for float32 is refused below
+            self.weights = np.asarray(weights, np.float32)
+            self.bias = np.zeros(shape[0], np.float32) if bias is None else np.asarray(bias, np.float32)
         if self.weights.shape != shape or self.bias.shape != shape[:1]:
             raise EvaluatorError(
                 f"a linear Eval of {game.name} needs weights of shape {shape} and bias {shape[:1]}, "
@@ -68,7 +69,7 @@ class LinearEval(FeatureEval):
         mover = self.game.to_play(s)
         sign = 1.0 if player == mover else -1.0
         bias, weights = self._rows[self.game.phase(s)]
-        x = self.game.features(s, mover)
-        parts = {n: sign * w * f for n, w, f in zip(self.game.feature_names, weights, x, strict=True)}
-        parts["to move"] = sign * bias
+        x = np.asarray(self.game.features(s, mover), np.float32).tolist()
+        parts = {n: sign * w * f + 0.0 for n, w, f in zip(self.game.feature_names, weights, x, strict=True)}
+        parts["to move"] = sign * bias + 0.0  # 0.0, never -0.0
         return dict(sorted(parts.items(), key=lambda kv: -abs(kv[1])))

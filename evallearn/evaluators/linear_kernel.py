@@ -1,7 +1,5 @@
 # mypy: ignore-errors
-"""Template: the linear Eval. Injected: features_mover, phase (the game's), N_FEATURES, SCALE, BOUND."""
-
-import math
+"""Template: the linear Eval. Injected: features_mover, phase (the game's), squash, N_FEATURES, SCALE."""
 
 import numpy as np
 from numba import njit
@@ -14,4 +12,4 @@ def evaluate_mover(s, params):
     total = np.float64(params.bias[k])
     for i in range(N_FEATURES):
         total += np.float64(params.weights[k, i]) * np.float64(params.x[i])
-    return np.float32(SCALE * min(max(math.tanh(total), -BOUND), BOUND))
+    return np.float32(SCALE * squash(total))

@@ -31,7 +31,8 @@ class MlpEval(FeatureEval):
             raise EvaluatorError(
                 f"an MLP Eval needs the tensors {', '.join(TENSORS)}; got {', '.join(sorted(tensors))}"
             )
-        self._tensors = {k: np.ascontiguousarray(tensors[k], np.float32) for k in TENSORS}
+        with np.errstate(over="ignore"):  # a number too large for float32 is refused below
+            self._tensors = {k: np.asarray(tensors[k], np.float32, order="C") for k in TENSORS}
         f, p = len(game.feature_names), game.n_phases
         w1, w2 = self._tensors["w1"], self._tensors["w2"]
         h1, h2 = (w1.shape[-1], w2.shape[-1]) if w1.ndim == w2.ndim == 2 else (0, 0)
@@ -46,6 +47,11 @@ class MlpEval(FeatureEval):
         self.h1, self.h2 = h1, h2
 
     def raw(self, x: Sequence[float], phase: int) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = self._forward(x, phase)
+        return 0.0 if total != total else total  # huge weights of both signs: inf - inf says nothing
+
+    def _forward(self, x: Sequence[float], phase: int) -> float:
         # The order of the additions is the kernel's, so that both floors agree to the last bit.
         t = self._tensors
         h1 = t["b1"][phase].copy()

@@ -1,11 +1,9 @@
 # mypy: ignore-errors
-"""Template: the small neural Eval. Injected: features_mover, phase (the game's), N_FEATURES, H1, H2, SCALE, BOUND.
+"""Template: the small neural Eval. Injected: features_mover, phase (the game's), squash, N_FEATURES, H1, H2, SCALE.
 
 Each layer adds whole rows of weights, so the loop over units vectorises without reordering any sum: no fastmath, and
 the plain floor can repeat it to the last bit. A feature of 0 or a silent unit costs nothing.
 """
-
-import math
 
 import numpy as np
 from numba import njit
@@ -39,4 +37,6 @@ def evaluate_mover(s, params):
     for j in range(H2):
         if h2[j] > ZERO:
             total += np.float64(h2[j]) * np.float64(params.w3[j])
-    return np.float32(SCALE * min(max(math.tanh(total), -BOUND), BOUND))
+    if total != total:  # huge weights of both signs: inf - inf says nothing
+        total = 0.0
+    return np.float32(SCALE * squash(total))

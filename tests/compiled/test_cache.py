@@ -1,0 +1,474 @@
+"""Kernels on disk: found again by the next process, never stale. Each run is a process of its own."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toys
+
+from evallearn.compiled import specialise as specialise_module
+from evallearn.compiled.game import TEMPLATE, CompiledGame
+from evallearn.compiled.specialise import announce, cache_folder, specialise
+from evallearn.errors import GameError
+from evallearn.protocols import Rules
+
+GAME = """
+from typing import NamedTuple
+import numpy as np
+import cached_help
+from cached_help import worth
+from evallearn.compiled import jitable, mix64, u64
+from evallearn.errors import IllegalAction
+from evallearn.protocols import Game, Rules
+
+class Heap(NamedTuple):
+    left: int
+    player: int
+
+@jitable
+def actions(s, out):
+    n = np.int64(min(s.left, u64(cached_help.MOST)))
+    for i in range(n):
+        out[i] = i
+    return n
+
+@jitable
+def result(s, a):
+    return Heap(s.left - u64(a) - u64(1), u64(1) - s.player)
+
+@jitable
+def is_terminal(s):
+    return cached_help.nothing_left(s.left)
+
+@jitable
+def to_play(s):
+    return np.int64(s.player)
+
+@jitable
+def utility_mover(s):
+    return np.float32(-1)
+
+@jitable
+def features_mover(s, out):
+    out[0] = worth(np.int64(s.left))
+
+@jitable
+def phase(s):
+    return np.int64(0)
+
+@jitable
+def key(s):
+    return mix64(s.left << u64(1) | s.player)
+
+RULES = Rules(Heap, actions, result, is_terminal, to_play, utility_mover, features_mover, phase, key, 3, 3, 12)
+
+class Heaps(Game):
+    name = "heaps"
+    feature_names = ("worth",)
+    rules = RULES
+    def initial(self): return Heap(12, 0)
+    def to_play(self, s): return s.player
+    def actions(self, s): return range(min(s.left, cached_help.MOST))
+    def result(self, s, a): return Heap(s.left - a - 1, 1 - s.player)
+    def is_terminal(self, s): return s.left == 0
+    def utility(self, s, player): return -1.0 if player == s.player else 1.0
+    def features(self, s, player): return (worth(s.left) * (1 if player == s.player else -1),)
+    def to_text(self, s): return f"{s.left}:{s.player}"
+    def from_text(self, text): return Heap(*map(int, text.split(":")))
+"""
+HELP = """
+from evallearn.compiled import jitable
+MOST = 3
+SCALE = 2
+
+@jitable
+def worth(left):
+    return left * SCALE + 1
+
+@jitable
+def nothing_left(left):
+    return left == 0
+"""
+REPORT = """
+import json, logging, sys
+from evallearn.compiled import specialise as sp
+log = []
+class Keep(logging.Handler):
+    def emit(self, record): log.append(record.getMessage())
+logging.getLogger("evallearn.compiled").addHandler(Keep())
+logging.getLogger("evallearn.compiled").setLevel("INFO")
+
+def report(**answers):
+    kernels = [f for m in sp._loaded.values() for f in vars(m).values() if hasattr(f, "stats")]
+    cached = [f for f in kernels if f._cache.cache_path is not None]
+    hits, misses = (sum(sum(getattr(f.stats, k).values()) for f in cached) for k in ("cache_hits", "cache_misses"))
+    recursive = sorted((f.__name__, len(f.signatures)) for f in kernels if f.__name__ in ("value_mover", "count"))
+    print(json.dumps({**answers, "log": log, "hits": hits, "misses": misses, "recursive": recursive}))
+"""
+RULES_ONLY = """
+from evallearn.compiled.game import CompiledGame
+game = Heaps()
+fast = CompiledGame(game)
+s = game.initial()
+found = {"features": fast.features(s, 0)[0], "actions": len(fast.actions(s))}
+found["over"] = fast.is_terminal(game.from_text("9:0"))
+"""
+WITH_EVAL = """
+from evallearn import LinearEval
+e = LinearEval(game, [[0.01]])
+found |= {"plain": e.evaluate(s, 0), "compiled": float(e.evaluate_batch([s], [0])[0]), "perft": fast.perft(s, 3)}
+"""
+DONE = "report(**found)\n"
+RUN = REPORT + "from cached_game import Heaps\n" + RULES_ONLY + WITH_EVAL + DONE
+LIGHT = REPORT + "from cached_game import Heaps\n" + RULES_ONLY + DONE
+BIG = (
+    REPORT
+    + """
+import numpy as np
+from evallearn import AlphaBeta, LinearEval, Limits, MlpEval, get_game
+from evallearn.compiled.game import CompiledGame
+game = get_game("tic_tac_toe")
+s = game.initial()
+linear = LinearEval.from_heuristic(game, "lines")
+rng = np.random.default_rng(0)
+shapes = {"w1": (5, 6), "b1": (1, 6), "w2": (6, 3), "b2": (3,), "w3": (3,), "b3": (1,)}
+mlp = MlpEval(game, {k: rng.normal(0, 0.3, v) for k, v in shapes.items()})
+fast = CompiledGame(game)
+answers = {"perft": fast.perft(s, 5), "key": fast.key(s), "phase": fast.phase(s)}
+for e in (linear, mlp):
+    found = AlphaBeta(game, e).search(s, Limits(depth=4))
+    answers[e.name] = [found.value, found.action, found.nodes, float(e.evaluate_batch([s], [0])[0])]
+report(**answers)
+"""
+)
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    return {
+        **os.environ, "EVALLEARN_CACHE": str(folder / "cache"), "PYTHONPATH": toys.python_path(folder),
+        "PYTHONDONTWRITEBYTECODE": "1", **more,
+    }  # fmt: skip
+
+
+def start(folder: Path, code: str, **env: str) -> subprocess.Popen:
+    script = folder / "run.py"
+    script.write_text(code)
+    return subprocess.Popen(
+        [sys.executable, str(script)],
+        env=environment(folder, **env),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen) -> dict[str, Any]:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, f"exit code {process.returncode}\n{err}"
+    return json.loads(out.splitlines()[-1])
+
+
+def run(folder: Path, code: str = RUN, **env: str) -> dict[str, Any]:
+    return finish(start(folder, code, **env))
+
+
+def answers(report: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in report.items() if k not in ("log", "hits", "misses", "recursive")}
+
+
+def write_game(folder: Path, **edits: tuple[str, str]) -> None:
+    """The user's two files; edits: game=(old, new) or help=(old, new)."""
+    for name, text in (("game", GAME), ("help", HELP)):
+        old, new = edits.get(name, ("", ""))
+        assert not old or text.count(old) == 1
+        (folder / f"cached_{name}.py").write_text(text.replace(old, new) if old else text)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> tuple[Path, list[dict[str, Any]]]:
+    """A folder with the user's game and a cache that two processes filled at once, and what these two reported."""
+    folder = tmp_path_factory.mktemp("home")
+    write_game(folder)
+    both = [start(folder, RUN), start(folder, RUN)]
+    return folder, [finish(process) for process in both]
+
+
+# --- the user's own game -----------------------------------------------------------------------------------------
+def test_two_cold_processes_at_once_both_work_and_say_that_they_compile(home):
+    folder, (first, second) = home
+    assert answers(first) == answers(second)
+    assert first["compiled"] == first["plain"]
+    assert (first["features"], first["actions"], first["over"], first["perft"]) == (25.0, 3, False, 27)
+    for report in (first, second):
+        assert report["misses"] > 0
+        assert any("compiling the rules of heaps (a few seconds; kept in" in line for line in report["log"])
+        assert any("compiling the linear Eval of heaps" in line for line in report["log"])
+        assert any("compiling perft of heaps" in line for line in report["log"])
+        assert all(str(folder / "cache") in line for line in report["log"])
+        assert report["recursive"] == [["count", 1]]
+
+
+def test_next_process_finds_every_kernel_and_says_nothing(home):
+    folder, (cold, _) = home
+    write_game(folder)
+    warm = run(folder)
+    assert answers(warm) == answers(cold)
+    assert (warm["misses"], warm["log"]) == (0, [])
+    assert warm["hits"] == cold["misses"]
+
+
+def test_comment_in_either_file_compiles_nothing(home):
+    folder, (cold, _) = home
+    write_game(
+        folder,
+        help=("MOST = 3", "# at most\n\nMOST = 3  # three"),
+        game=("def actions(s, out)", "# moves\ndef actions(s, out)"),
+    )
+    report = run(folder)
+    assert answers(report) == answers(cold)
+    assert (report["misses"], report["log"]) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("edit", "features", "over"),
+    [
+        (("SCALE = 2", "SCALE = 3"), 37.0, False),
+        (("left == 0", "left <= 10"), 25.0, True),
+    ],
+    ids=["constant", "rule"],
+)
+def test_edit_in_the_helper_file_is_seen_at_once(home, edit, features, over):
+    folder, _ = home
+    write_game(folder, help=edit)
+    edited = run(folder, LIGHT)
+    assert edited["misses"] > 0
+    assert edited["log"]
+    assert (edited["features"], edited["over"]) == (features, over)
+
+
+def test_edit_of_a_feature_function_reaches_the_eval_and_back_again(home):
+    folder, (cold, _) = home
+    write_game(folder, help=("left * SCALE + 1", "left * SCALE + 2"))
+    edited = run(folder)
+    assert edited["features"] == 26.0
+    assert edited["compiled"] == edited["plain"] != cold["plain"]
+    write_game(folder)
+    back = run(folder)
+    assert answers(back) == answers(cold)
+    assert back["misses"] == 0
+
+
+def test_game_in_main_is_found_again(tmp_path):
+    write_game(tmp_path)
+    code = REPORT + GAME + RULES_ONLY + DONE
+    cold, warm = run(tmp_path, code), run(tmp_path, code)
+    assert answers(cold) == answers(warm)
+    assert cold["misses"] > 0
+    assert (warm["misses"], warm["log"]) == (0, [])
+
+
+def test_unwritable_cache_folder_works_without_cache(tmp_path):
+    write_game(tmp_path)
+    (tmp_path / "file").write_text("in the way")
+    report = run(tmp_path, LIGHT, EVALLEARN_CACHE=str(tmp_path / "file" / "cache"))
+    assert report["features"] == 25.0
+    assert report["hits"] == report["misses"] == 0
+    assert report["log"]
+    assert all("(a few seconds; not kept: cannot write to" in line for line in report["log"])
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+# --- every kernel we ship ----------------------------------------------------------------------------------------
+def test_every_kernel_runs_from_a_warm_cache(tmp_path):
+    """Numba #6061: a recursive function with two signatures crashes when it is loaded from the disk."""
+    cold = run(tmp_path, BIG)
+    assert cold["recursive"] == [["count", 1], ["value_mover", 1], ["value_mover", 1]]
+    assert cold["perft"] == 15120
+    warm = run(tmp_path, BIG)
+    assert answers(warm) == answers(cold)
+    assert (warm["misses"], warm["log"]) == (0, [])
+    assert warm["hits"] == cold["misses"] > 0
+    plain = run(tmp_path, BIG, NUMBA_DISABLE_JIT="1")
+    assert answers(plain) == answers(cold)
+
+
+# --- in this process ---------------------------------------------------------------------------------------------
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("EVALLEARN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(specialise_module, "_loaded", {})
+    return tmp_path / "cache"
+
+
+def bindings(**changes: Any) -> dict[str, Any]:
+    rules = toys.DOUBLE_MOVE_RULES
+    names = [n for n in Rules.__dataclass_fields__ if callable(getattr(rules, n))]
+    return {**{n: getattr(rules, n) for n in names}, "N_WORDS": 2, **changes}
+
+
+def test_same_bindings_give_the_same_module(empty_cache):
+    first = specialise(TEMPLATE, **bindings())
+    assert specialise(TEMPLATE, **bindings()) is first
+    assert specialise(TEMPLATE, **bindings(MARK=1)) is not first
+
+
+def test_cache_is_keyed_by_us_whatever_numba_was_told(empty_cache, monkeypatch):
+    from numba import config
+
+    monkeypatch.setattr(config, "CACHE_LOCATOR_CLASSES", "InTreeCacheLocator", raising=False)
+    monkeypatch.setattr(config, "CACHE_DIR", "/somewhere/else")
+    module = specialise(TEMPLATE, **bindings())
+    assert Path(module.look._cache.cache_path).is_relative_to(empty_cache)
+    assert (config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES) == ("/somewhere/else", "InTreeCacheLocator")
+
+
+def test_template_that_fails_leaves_nothing_behind(empty_cache, tmp_path):
+    from numba import config
+
+    before = config.CACHE_DIR, set(sys.modules)
+    (tmp_path / "bad_kernel.py").write_text("raise ValueError('bad template')")
+    with pytest.raises(ValueError, match="bad template"):
+        specialise(tmp_path / "bad_kernel.py", A=1)
+    assert (config.CACHE_DIR, set(sys.modules)) == before
+
+
+@pytest.mark.parametrize("home", ["", "~"])
+def test_cache_folder_is_the_users(monkeypatch, home, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("EVALLEARN_CACHE", f"{home}/kernels" if home else "")
+    wanted = tmp_path / "kernels" if home else tmp_path / ".cache" / "evallearn" / "kernels"
+    assert cache_folder() == wanted
+    monkeypatch.delenv("EVALLEARN_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert cache_folder() == Path("/x/evallearn/kernels")
+
+
+def test_relative_cache_folder_stays_where_it_was_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("EVALLEARN_CACHE", "here")
+    monkeypatch.chdir(tmp_path)
+    assert cache_folder() == tmp_path / "here"
+
+
+def test_user_without_a_home_has_no_cache(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    for name in ("EVALLEARN_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert not specialise_module._writable(cache_folder())
+
+
+class Strange:
+    """A dispatcher of some other Numba."""
+
+    signatures = ()
+
+
+class Broken(Strange):
+    @property
+    def _cache(self):
+        raise RuntimeError("no such thing any more")
+
+
+@pytest.mark.parametrize("function", [Strange(), Broken()])
+def test_notice_never_raises(function, caplog, empty_cache):
+    with caplog.at_level(logging.INFO, "evallearn.compiled"):
+        announce("something", function)
+    assert caplog.messages == [f"compiling something (a few seconds; kept in {empty_cache})"]
+
+
+def test_notice_is_given_only_before_the_first_call(caplog, empty_cache):
+    with caplog.at_level(logging.INFO, "evallearn.compiled"):
+        module = specialise(TEMPLATE, **bindings())
+        announce("it", module.look)
+        assert len(caplog.messages) == 1
+        game = CompiledGame(toys.DoubleMove())
+        assert game.kernels is module
+        caplog.clear()
+        announce("it", module.look)
+        CompiledGame(toys.DoubleMove())
+    assert caplog.messages == []
+
+
+def test_damaged_index_is_announced_as_a_compilation(caplog, empty_cache):
+    module = specialise(TEMPLATE, **bindings(MARK="damaged"))
+    index = Path(module.look._cache._cache_file._index_path)
+    index.parent.mkdir(parents=True, exist_ok=True)
+    index.write_bytes(b"garbage")
+    with caplog.at_level(logging.INFO, "evallearn.compiled"):
+        announce("it", module.look)
+    assert len(caplog.messages) == 1
+
+
+def test_redefined_helper_of_a_compiled_function_is_refused(tmp_path, monkeypatch):
+    """As in a notebook: Numba would serve the old code, and we would keep it under the new fingerprint."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("EVALLEARN_CACHE", str(tmp_path / "cache"))
+    write_game(tmp_path)
+    module = importlib.import_module("cached_game")
+    helper = sys.modules["cached_help"]
+    try:
+        game = CompiledGame(module.Heaps())
+        assert game.features(game.initial(), 0) == [25.0]
+        monkeypatch.setattr(helper, "SCALE", 5)
+        with pytest.raises(
+            GameError,
+            match=r"was redefined: cached_help\.worth, cached_game\.features_mover; run their own definitions",
+        ):
+            CompiledGame(module.Heaps())
+        monkeypatch.setattr(helper, "SCALE", 2)
+        assert CompiledGame(module.Heaps()).features(game.initial(), 0) == [25.0]
+    finally:
+        del sys.modules["cached_game"], sys.modules["cached_help"]
+
+
+# --- the compiled game -------------------------------------------------------------------------------------------
+def test_draw_is_plus_zero_to_both_players():
+    from evallearn.registry import get_game
+
+    game = CompiledGame(get_game("tic_tac_toe"))
+    draw = game.from_text("XOXXOOOXX")
+    assert game.is_terminal(draw)
+    assert [str(game.utility(draw, p)) for p in (0, 1)] == ["0.0", "0.0"]
+
+
+def test_features_of_the_other_player_are_the_negative_and_never_minus_zero():
+    game = CompiledGame(toys.DoubleMove())
+    s = toys.Pile(12, 0)
+    assert [str(x) for x in game.features(s, 1)] == ["0.0", "-3.0", "0.0"]
+
+
+def test_illegal_action_is_refused_by_the_plain_game():
+    game = CompiledGame(toys.DoubleMove())
+    with pytest.raises(GameError, match="illegal action 7 in double_move position '12:0'"):
+        game.result(game.initial(), 7)
+
+
+def test_perft_of_a_negative_depth_is_refused():
+    game = CompiledGame(toys.DoubleMove())
+    with pytest.raises(GameError, match="perft depth -1: give 0 or more"):
+        game.perft(game.initial(), -1)
+    assert game.perft(game.initial(), 0) == 1
+
+
+def test_recursive_kernel_keeps_one_signature_whatever_it_is_asked():
+    import numpy as np
+
+    game = CompiledGame(toys.DoubleMove())
+    for depth in (1, np.int32(2), np.int64(3), 10):
+        game.perft(game.initial(), depth)
+    game.result(game.initial(), np.int32(1))
+    assert len(game.kernels.perft.signatures) <= 1
+    assert len(game.kernels.count.signatures) <= 1
+    assert len(game.kernels.advance.signatures) == 1

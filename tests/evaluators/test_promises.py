@@ -1,0 +1,287 @@
+"""The promises of an Eval, for every game we ship: the utility at the end, strictly inside elsewhere, one sign."""
+
+from __future__ import annotations
+
+import math
+import random
+from functools import cache
+
+import numpy as np
+import pytest
+from toys import DoubleMove, Takeaway, TreeGame
+
+from evallearn.errors import EvaluatorError, SpecError
+from evallearn.evaluators import FunctionEval, LinearEval, MlpEval
+from evallearn.evaluators.batch import evaluate_words
+from evallearn.protocols import Game, Heuristic
+from evallearn.registry import game_names, get_game
+
+SHIPPED = game_names()
+GAMES = [*SHIPPED, "double_move"]
+
+
+@cache
+def game(name: str) -> Game:
+    return DoubleMove() if name == "double_move" else get_game(name)
+
+
+@cache
+def positions(name: str) -> tuple:
+    """The positions of random games: terminal ones, and a hundred or more others."""
+    g, rng, found = game(name), random.Random(7), []
+    while len(found) < 250:
+        s = g.initial()
+        found.append(s)
+        while not g.is_terminal(s):
+            s = g.result(s, rng.choice(g.actions(s)))
+            found.append(s)
+    return tuple(found)
+
+
+def random_mlp(g: Game, seed: int = 0, size: float = 0.3) -> MlpEval:
+    rng, f, p = np.random.default_rng(seed), len(g.feature_names), g.n_phases
+    shapes = {"w1": (f, 8), "b1": (p, 8), "w2": (8, 4), "b2": (4,), "w3": (4,), "b3": (1,)}
+    return MlpEval(g, {k: rng.normal(0, size, shape).astype(np.float32) for k, shape in shapes.items()})
+
+
+def random_linear(g: Game, size: float) -> LinearEval:
+    rng, shape = np.random.default_rng(1), (g.n_phases, len(g.feature_names))
+    return LinearEval(g, rng.normal(0, size, shape), rng.normal(0, size, shape[0]))
+
+
+def evals(name: str) -> list:
+    g = game(name)
+    return [
+        *(LinearEval.from_heuristic(g, h) for h in g.heuristics),
+        LinearEval.zero(g),
+        random_linear(g, 0.1),
+        LinearEval(g, np.full((g.n_phases, len(g.feature_names)), 1e6)),
+        LinearEval(g, np.full((g.n_phases, len(g.feature_names)), -1e6), np.full(g.n_phases, 1e6)),
+        random_mlp(g),
+        random_mlp(g, 1, 1e6),
+        random_mlp(g, 2, 1e37),  # sums overflow float32
+    ]
+
+
+@cache
+def values(name: str) -> list:
+    """(Eval, its plain values of all positions to player 0, and to player 1)."""
+    return [(e, *([e.evaluate(s, p) for s in positions(name)] for p in (0, 1))) for e in evals(name)]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_terminal_states_are_worth_their_utility(name):
+    g = game(name)
+    ends = [(i, s) for i, s in enumerate(positions(name)) if g.is_terminal(s)]
+    assert len(ends) >= 4
+    for e, *both in values(name):
+        for i, s in ends:
+            assert [both[0][i], both[1][i]] == [g.utility(s, 0), g.utility(s, 1)], e.name
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_other_states_lie_strictly_between_loss_and_win(name):
+    low, high = game(name).utility_range
+    going_on = [i for i, s in enumerate(positions(name)) if not game(name).is_terminal(s)]
+    assert len(going_on) > 100
+    for e, *both in values(name):
+        for of_player in both:
+            assert all(low < of_player[i] < high for i in going_on), e.name
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_one_player_gains_the_other_loses(name):
+    for e, first, second in values(name):
+        assert first == [-v for v in second], e.name
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_compiled_value_equals_plain_value_bit_for_bit(name):
+    states = positions(name)
+    rng = random.Random(3)
+    players = [rng.randrange(2) for _ in states]
+    for e, *both in values(name):
+        compiled = e.evaluate_batch(states, players)
+        plain = np.array([both[p][i] for i, p in enumerate(players)])
+        assert compiled.dtype == np.float32
+        assert compiled.astype(np.float64).tobytes() == plain.tobytes(), e.name  # so -0.0 is not 0.0
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_kernel_values_are_those_of_the_player_to_move(name):
+    g, e = game(name), random_linear(game(name), 0.1)
+    states = positions(name)[:100]
+    words = np.array([g.encode(s) for s in states], np.uint64)
+    assert evaluate_words(e, words).tolist() == [e.evaluate(s, g.to_play(s)) for s in states]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_explanation_sums_to_the_raw_value(name):
+    g = game(name)
+    for e in (x for x in evals(name) if isinstance(x, LinearEval)):
+        for s in (s for s in positions(name)[:40] if not g.is_terminal(s)):
+            mover = g.to_play(s)
+            raw = e.raw(np.asarray(g.features(s, mover), np.float32).tolist(), g.phase(s))
+            for player in (0, 1):
+                parts = e.explain(s, player)
+                assert set(parts) == {*g.feature_names, "to move"}
+                signed = raw if player == mover else -raw
+                assert math.isclose(
+                    math.fsum(parts.values()), signed, rel_tol=1e-9, abs_tol=1e-9 * max(map(abs, parts.values()))
+                )
+                sizes = [abs(v) for v in parts.values()]
+                assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_value_grows_with_a_feature_that_weighs_more(name):
+    """Not only bounds: a larger raw value is a larger value."""
+    g = game(name)
+    small, large = random_linear(g, 0.01), random_linear(g, 0.02)  # the same draws, twice as large
+    s = next(s for s in positions(name) if not g.is_terminal(s) and any(g.features(s, 0)))
+    assert 0 < abs(small.evaluate(s, 0)) < abs(large.evaluate(s, 0))
+
+
+def test_zero_eval_knows_nothing_and_says_plus_zero():
+    g = game("othello")
+    for player in (0, 1):
+        assert math.copysign(1.0, LinearEval.zero(g).evaluate(g.initial(), player)) == 1.0
+        assert LinearEval.zero(g).evaluate(g.initial(), player) == 0.0
+
+
+def test_phases_use_their_own_weights():
+    g = DoubleMove()
+    e = LinearEval(g, [[1, 0, 0], [0, 0, 0]], [0.0, 0.25])
+    early, late = g.from_text("9:0"), g.from_text("5:0")
+    assert e.evaluate(early, 0) == pytest.approx(math.tanh(1))
+    assert e.evaluate(late, 0) == pytest.approx(math.tanh(0.25))
+
+
+def test_batch_of_nothing_is_empty():
+    e = LinearEval.zero(game("tic_tac_toe"))
+    assert e.evaluate_batch([], []).shape == (0,)
+
+
+def test_batch_of_a_plain_game_answers_one_by_one():
+    g = Takeaway()
+    e = LinearEval.from_heuristic(g, "remainder")
+    assert e.kernel() is None
+    values = e.evaluate_batch([(11, 0), (10, 1), (0, 1)], [0, 0, 0])
+    assert values.tolist() == pytest.approx([math.tanh(1.0), -math.tanh(0.5), 1.0])
+
+
+def test_batch_refuses_fewer_players_than_states():
+    g = game("tic_tac_toe")
+    with pytest.raises(ValueError, match="shorter"):
+        LinearEval.zero(g).evaluate_batch([g.initial(), g.initial()], [0])
+
+
+def test_words_above_two_to_the_63_arrive_unchanged():
+    """Othello's last square is the highest bit of its word."""
+    g = game("othello")
+    s = g.decode([1 << 63 | 1, 1 << 62 | 2, *g.encode(g.initial())[2:]])
+    assert max(g.encode(s)) > 2**63
+    e = random_linear(g, 0.1)
+    assert e.evaluate_batch([s], [0])[0] == e.evaluate(s, 0)
+
+
+# --- what cannot be an Eval --------------------------------------------------------------------------------------
+class Shared(Takeaway):
+    zero_sum = False
+
+
+class Trio(Takeaway):
+    n_players = 3
+
+
+class Misspelt(Takeaway):
+    heuristics = {"typo": Heuristic({"remaindre": 1.0}, "A typo.")}  # noqa: RUF012
+
+
+@pytest.mark.parametrize("kind", [Shared, Trio])
+def test_feature_eval_refuses_a_game_that_is_not_two_player_zero_sum(kind):
+    with pytest.raises(EvaluatorError, match="LinearEval needs a two-player zero-sum game; takeaway is not"):
+        LinearEval.zero(kind())
+
+
+def test_feature_eval_refuses_a_game_without_features():
+    with pytest.raises(EvaluatorError, match="tree has no features: give it feature_names and features"):
+        LinearEval.zero(TreeGame())
+
+
+@pytest.mark.parametrize(
+    ("weights", "bias"), [(np.zeros((2, 2)), None), (np.zeros((1, 2)), [0, 0]), (np.zeros(2), None)]
+)
+def test_linear_refuses_wrong_shapes(weights, bias):
+    with pytest.raises(EvaluatorError, match=r"takeaway needs weights of shape \(1, 2\) and bias \(1,\), got"):
+        LinearEval(Takeaway(), weights, bias)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, 1e39])
+def test_linear_refuses_numbers_that_float32_cannot_hold(bad):
+    with pytest.raises(EvaluatorError, match="not a finite number: refit it"):
+        LinearEval(Takeaway(), [[bad, 0]])
+    with pytest.raises(EvaluatorError, match="not a finite number: refit it"):
+        LinearEval(Takeaway(), [[0, 0]], [bad])
+
+
+def test_heuristic_with_a_misspelt_name_suggests_the_nearest():
+    with pytest.raises(SpecError, match="unknown heuristic of takeaway 'remander': did you mean 'remainder'"):
+        LinearEval.from_heuristic(Takeaway(), "remander")
+    with pytest.raises(SpecError, match="unknown feature in heuristic 'typo' of takeaway 'remaindre'"):
+        LinearEval.from_heuristic(Misspelt(), "typo")
+
+
+def mlp_tensors(**changes) -> dict:
+    return {**random_mlp(Takeaway()).tensors(), **changes}
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("w1", (3, 8)),
+        ("w1", (8,)),
+        ("b1", (2, 8)),
+        ("w2", (7, 4)),
+        ("b2", (5,)),
+        ("w3", (4, 1)),
+        ("b3", (2,)),
+        ("b3", ()),
+    ],
+)
+def test_mlp_refuses_wrong_shapes(name, shape):
+    with pytest.raises(EvaluatorError, match=r"tensor \w\d of an MLP Eval of takeaway must have shape .*, got"):
+        MlpEval(Takeaway(), mlp_tensors(**{name: np.zeros(shape)}))
+
+
+def test_mlp_refuses_an_empty_layer():
+    empty = {"w1": np.zeros((2, 0)), "b1": np.zeros((1, 0)), "w2": np.zeros((0, 4))}
+    with pytest.raises(EvaluatorError, match="must have shape"):
+        MlpEval(Takeaway(), mlp_tensors(**empty))
+
+
+@pytest.mark.parametrize("bad", [math.nan, -math.inf, 1e39])
+def test_mlp_refuses_numbers_that_float32_cannot_hold(bad):
+    with pytest.raises(EvaluatorError, match="tensor b2 of this MLP Eval holds a number that is not finite"):
+        MlpEval(Takeaway(), mlp_tensors(b2=np.array([0, bad, 0, 0])))
+
+
+def test_mlp_refuses_missing_and_extra_tensors():
+    few = {k: t for k, t in mlp_tensors().items() if k != "b2"}
+    for tensors in (few, mlp_tensors(w4=np.zeros(1))):
+        with pytest.raises(EvaluatorError, match="an MLP Eval needs the tensors w1, b1, w2, b2, w3, b3; got"):
+            MlpEval(Takeaway(), tensors)
+
+
+def test_function_eval_answers_utility_at_the_end_and_the_function_elsewhere():
+    g = Takeaway()
+
+    def half(s, player):
+        return 0.5 if player == s[1] else -0.5
+
+    e = FunctionEval(g, half)
+    assert e.name == "half"
+    assert (e.evaluate((3, 0), 0), e.evaluate((3, 0), 1), e.evaluate((0, 0), 0)) == (0.5, -0.5, -1.0)
+    assert e.evaluate_batch([(3, 0), (0, 0)], [1, 1]).tolist() == [-0.5, 1.0]
+    assert e.kernel() is None
+    assert e.explain((3, 0), 0) == {}
