@@ -26,6 +26,7 @@ from evallearn.errors import DataError, SpecError
 from evallearn.evaluators import FeatureEval, load_evaluator, save_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.train import measure, predictor
+from evallearn.workers import keep_workers
 
 Move = Callable[[int, int], None]
 """move(done, total): how far a step has come."""
@@ -228,6 +229,11 @@ def fit_evaluator(
 
 def learn(run: Run) -> dict[str, Any]:
     """Do all of it; returns (and writes as result.json) what the report shows."""
+    with keep_workers():
+        return _learn(run)
+
+
+def _learn(run: Run) -> dict[str, Any]:
     run.open()
     game, config = run.game, run.config
     depth = Limits(depth=config.match_depth)

@@ -22,6 +22,10 @@ from typing import Any, TypeVar
 
 from evallearn.errors import EvallearnError, SpecError
 
+FUNCTION, JOB = b"f", b"j"
+"""How a message to a worker begins."""
+HELLO: tuple[bool, Any] = (True, "hello")
+"""What a worker says first: it could be started, and whatever kills it now is its job."""
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -47,6 +51,26 @@ def check_workers(workers: int) -> None:
         raise SpecError(f"workers={workers!r}: give a whole number of 1 or more")
 
 
+_kept: list[_Worker] | None = None
+"""Idle workers that wait for the next `imap`, inside `keep_workers`."""
+
+
+@contextmanager
+def keep_workers() -> Iterator[None]:
+    """Inside, workers that are done wait for the next `imap` instead of ending: starting one takes a second or two.
+
+    For a run of many short jobs. They are the same processes: code that is edited meanwhile is not loaded again.
+    """
+    global _kept
+    outer, _kept = _kept, []
+    try:
+        yield
+    finally:
+        for worker in _kept:
+            worker.stop()
+        _kept = outer
+
+
 def _in_processes(
     function: bytes, jobs: Sequence[Any], workers: int, retries: int
 ) -> Generator[tuple[int, Any], None, None]:
@@ -56,12 +80,14 @@ def _in_processes(
     try:
         while waiting or any(w.busy for w in pool):
             for _ in range(min(workers - len(pool), len(waiting))):
-                pool.append(_Worker(function))  # all are started before any is waited for
+                pool.append(_hire(function))  # all are started before any is waited for
             for worker in pool:
                 if waiting and not worker.busy:
                     worker.assign(waiting.popleft(), jobs)
             for worker in _with_news(pool):
                 answer = worker.receive()
+                if answer is HELLO:
+                    continue
                 if answer is None:
                     pool.remove(worker)
                     worker.stop()
@@ -78,7 +104,21 @@ def _in_processes(
                     yield index, answer[1]
     finally:  # also on Ctrl-C and when the consumer walks away: nobody is left computing
         for worker in pool:
-            worker.stop()
+            if _kept is None or worker.busy or not worker.spoke:
+                worker.stop()
+            else:
+                _kept.append(worker)
+
+
+def _hire(function: bytes) -> _Worker:
+    """A worker for `function`: one that was kept and still lives, or a new one."""
+    while _kept:
+        worker = _kept.pop()
+        if worker.process.is_alive():
+            worker.function, worker.fed = function, False
+            return worker
+        worker.stop()
+    return _Worker(function)
 
 
 def _with_news(pool: list[_Worker]) -> list[_Worker]:
@@ -130,17 +170,20 @@ class _Worker:
         job = _pickled(jobs[index])
         with suppress(OSError):
             if not self.fed:
-                self.connection.send_bytes(self.function)
+                self.connection.send_bytes(FUNCTION + self.function)
                 self.fed = True
-            self.connection.send_bytes(job)
+            self.connection.send_bytes(JOB + job)
 
     def receive(self) -> tuple[bool, Any] | None:
-        """(True, result), (False, the exception that the job raised), or None if the worker died."""
+        """HELLO, (True, result), (False, the exception that the job raised), or None if the worker died."""
         try:
             answer = self.connection.recv_bytes()
         except (EOFError, OSError):
             return None
-        self.spoke, self.busy = True, False
+        if not self.spoke:
+            self.spoke = True
+            return HELLO
+        self.busy = False
         return pickle.loads(answer)  # type: ignore[no-any-return]
 
     def stop(self) -> None:
@@ -165,17 +208,22 @@ def _no_interrupt() -> Iterator[None]:
 
 # --- in the worker -------------------------------------------------------------------------------------------------
 def _serve(connection: Connection) -> None:
-    """The life of a worker: the function first, then job after job until the parent hangs up."""
+    """The life of a worker: a function, job after job, perhaps another function, until the parent hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     threading.Thread(target=_die_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
-        _work(connection, connection.recv_bytes())
+        connection.send_bytes(b"hello")
+        _work(connection)
 
 
-def _work(connection: Connection, pickled: bytes) -> None:
-    function: Any = None
+def _work(connection: Connection) -> None:
+    function, pickled = None, b""
     while True:
-        job = connection.recv_bytes()
+        message = connection.recv_bytes()
+        if message[:1] == FUNCTION:
+            function, pickled = None, message[1:]
+            continue
+        job = message[1:]
         try:  # the function is read in here too: a class that the worker cannot import must be told, not die
             function = function or pickle.loads(pickled)
             answer = pickle.dumps((True, function(pickle.loads(job))), pickle.HIGHEST_PROTOCOL)

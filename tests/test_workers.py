@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from evallearn.errors import EvallearnError, SpecError
-from evallearn.workers import imap
+from evallearn.workers import imap, keep_workers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -81,6 +81,25 @@ def test_a_job_that_always_kills_is_given_up() -> None:
         list(imap(exec, ["0", "import os; os._exit(7)"], 2, retries=1))
 
 
+def test_workers_are_kept_for_the_next_jobs_and_end_with_the_block() -> None:
+    def pids() -> set[int]:
+        return {pid for _, pid in imap(eval, ["(__import__('time').sleep(0.2), __import__('os').getpid())[1]"] * 4, 2)}
+
+    with keep_workers():
+        first = pids()
+        assert sorted(x for _, x in imap(abs, [-1, -2, -3], 2)) == [1, 2, 3]  # another function, the same processes
+        assert pids() == first
+        os.kill(min(first), signal.SIGKILL)
+        time.sleep(0.2)
+        second = pids()
+        assert len(second) == 2
+        assert second & first == {max(first)}
+    for pid in first | second:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    assert not pids() & second  # outside the block they are new again
+
+
 def run_script(tmp_path: Path, body: str) -> subprocess.Popen[str]:
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(body))
@@ -92,7 +111,7 @@ def run_script(tmp_path: Path, body: str) -> subprocess.Popen[str]:
 
 def test_a_script_without_main_guard_is_told_so(tmp_path: Path) -> None:
     body = """
-        from evallearn.workers import imap
+        from evallearn.workers import imap, keep_workers
         print(list(imap(abs, [1, 2], 2, retries=0)))
     """
     with run_script(tmp_path, body) as script:
@@ -101,7 +120,7 @@ def test_a_script_without_main_guard_is_told_so(tmp_path: Path) -> None:
 
 SLEEPERS = """
     import sys, time
-    from evallearn.workers import imap
+    from evallearn.workers import imap, keep_workers
     job = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
     if __name__ == "__main__":
         try:

@@ -45,7 +45,7 @@ def test_compiled_equals_minimax_with_every_option(name: str) -> None:
     oracle = Minimax(game, evaluator)
     searches = [AlphaBeta(game, evaluator, floor="compiled", table_bits=10, **on) for on in SWITCHES]
     for i, s in enumerate(positions(game, 1000, seed=1)):
-        limits = Limits(depth=1 + i % 3)
+        limits = Limits(depth=1 + i % (3 if name != "othello" or i % 5 == 0 else 2))  # the oracle is slow there
         expected = oracle.search(s, limits)
         for search in searches:
             found = search.search(s, limits)
