@@ -261,6 +261,8 @@ def run_selfplay(
         count = Counter(config.games, on_progress)
         count.add(*done.values())
         maker = ShardMaker(folder, game, agents, config, origin)
+        for agent in agents if missing else ():
+            agent.prepare()  # here first: it is told, and done once instead of in every worker
         with closing(imap(maker, missing, workers)) as results:  # type: ignore[type-var]  # a generator
             for k, info in results:
                 done[missing[k]] = info

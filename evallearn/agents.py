@@ -28,6 +28,9 @@ class Agent(ABC):
     name: str
     game: Game
 
+    def prepare(self) -> None:  # noqa: B027  # most agents need nothing
+        """Compile, or fetch from the disk, whatever the first move needs: before a clock runs or workers start."""
+
     @abstractmethod
     def choose(self, s: State, seed: int) -> SearchResult:
         """A legal action in `s`. The same state and seed give the same answer (unless time is the limit)."""
@@ -64,9 +67,12 @@ class SearchAgent(Agent):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_search": None}  # kernels stay where they were compiled
 
-    def choose(self, s: State, seed: int) -> SearchResult:
+    def prepare(self) -> None:
         if self._search is None:
             self._search = AlphaBeta(self.game, self.evaluator)
+
+    def choose(self, s: State, seed: int) -> SearchResult:
+        self.prepare()
         result: SearchResult = self._search.search(s, self.limits, seed=seed if self.random_ties else None)
         return result
 

@@ -238,6 +238,7 @@ def _learn(run: Run) -> dict[str, Any]:
     game, config = run.game, run.config
     depth = Limits(depth=config.match_depth)
     reference, rows = find_reference(run, depth)
+    rival = reference.name.partition("@")[0]
     evaluator: Evaluator = parse_evaluator("zero", game)
     generations, last = [], config.generations - 1
     for generation in range(config.generations):
@@ -247,7 +248,7 @@ def _learn(run: Run) -> dict[str, Any]:
         evaluator, fitted = run.fit(name, list(range(min(generation, 1), generation + 1)), "logistic")
         row = run.match(
             SearchAgent(game, evaluator, depth, name=f"{name}@{depth}"), reference, config.match_pairs,
-            f"match {name} - {reference.name}",
+            f"match {name} - {rival}",
         )  # fmt: skip
         losses = {k: fitted["metrics"][k] for k in ("log_loss", "baseline_log_loss")}
         curve = {k: row[k] for k in ("elo", "low", "high")}
@@ -259,10 +260,10 @@ def _learn(run: Run) -> dict[str, Any]:
     neural, _ = run.fit("neural", list(range(min(last, 1), last + 1)), "mlp")
     rows.append(
         run.match(SearchAgent(game, neural, depth, name=f"neural@{depth}"), reference, config.match_pairs,
-                  f"match neural - {reference.name}")
+                  f"match neural - {rival}")
     )  # fmt: skip
     timed = equal_time(run, {"linear": evaluator, "neural": neural}, reference)
-    result = summarise(run, reference.name.partition("@")[0], rows, timed, generations)
+    result = summarise(run, rival, rows, timed, generations)
     write_json(run.folder / "result.json", result)
     return result
 

@@ -187,6 +187,8 @@ def play_match(
     _check(game, (a, b), pairs, random_plies)
     check_workers(workers)
     starts = openings(game, pairs, random_plies, seed)
+    for agent in (a, b):
+        agent.prepare()  # here first: it is told, and done once instead of in every worker
     size = 1 if workers == 1 else min(PAIRS_PER_JOB, -(-pairs // (4 * workers)))
     numbered = list(enumerate(starts))
     jobs = [numbered[i : i + size] for i in range(0, pairs, size)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.box import SIMPLE
 from rich.table import Table
 
 from evallearn.cli.common import GAME, json_option, out, progress_bars, report, workers_option
@@ -71,13 +72,13 @@ def command(game: Game, folder: Path | None, workers: int, json_to: str | None, 
 def show(result: dict[str, Any]) -> None:
     for title, rows in (("equal depth", result["ladder"]), ("equal time", result["equal_time"])):
         table = Table(
-            "agent", "Elo", "95 % interval", "games", "distinct", "W / D / L", title=f"{result['game']}, {title}"
+            "agent", "Elo", "95 %", "games", "distinct", "W/D/L", title=f"{result['game']}, {title}", box=SIMPLE
         )
-        for row in reversed(rows):
-            numbers = f"{row['low']:+.0f} to {row['high']:+.0f}", f"{row['games']}", f"{row['distinct_games']}"
-            table.add_row(
-                row["name"], f"{row['elo']:+.0f}", *numbers, f"{row['wins']} / {row['draws']} / {row['losses']}"
-            )
+        for row in sorted(rows, key=lambda r: -r["elo"]):
+            interval = f"{row['low']:+.0f} to {row['high']:+.0f}" if row["games"] else "reference"
+            counts = f"{row['wins']}/{row['draws']}/{row['losses']}" if row["games"] else ""
+            games = (str(row["games"]), str(row["distinct_games"])) if row["games"] else ("", "")
+            table.add_row(row["name"], f"{row['elo']:+.0f}", interval, *games, counts)
         out.print(table)
     out.print(f"{result['records']:,} records, {sum(result['seconds'].values()):.0f} s; 0 Elo is {result['reference']}")
     out.print(f"report: {result['files']['report']}")

@@ -1,19 +1,15 @@
-"""Connect Four: rules, notation, features, both floors.
-
-The golden playthrough is rewritten by hand only: EVALLEARN_GOLDEN=write pytest tests/games/test_connect_four.py
-"""
+"""Connect Four: rules, notation, features, both floors."""
 
 from __future__ import annotations
 
 import csv
 import gzip
-import os
-import random
-from functools import cache
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import playing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,26 +18,10 @@ from evallearn.errors import BadNotation, IllegalAction
 from evallearn.games.connect_four import BOARD, LINES, ConnectFour, State, has_four
 
 GAME = ConnectFour()
-GOLDEN = Path(__file__).parent / "golden" / "connect_four.txt"
+random_game = partial(playing.random_game, GAME)
+perft = partial(playing.perft, GAME)
 REFERENCE = Path(__file__).resolve().parents[3] / "shared/reference/connect_four"
 needs_reference = pytest.mark.skipif(not REFERENCE.exists(), reason="../shared/reference is absent")
-
-
-def random_game(seed: int) -> list[tuple[State, int | None]]:
-    """(state, action) of every ply; the last state is terminal and has no action."""
-    rng, s, game = random.Random(seed), GAME.initial(), []
-    while not GAME.is_terminal(s):
-        a = rng.choice(GAME.actions(s))
-        game.append((s, a))
-        s = GAME.result(s, a)
-    return [*game, (s, None)]
-
-
-@cache
-def perft(s: State, depth: int) -> int:
-    if depth == 0:
-        return 1
-    return sum(perft(GAME.result(s, a), depth - 1) for a in GAME.actions(s))
 
 
 def features(text: str, player: int = 0) -> dict[str, float]:
@@ -180,30 +160,6 @@ def test_stacked_threats_are_seen():
     assert found["playable_threats"] == 1
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_features_change_sign_with_the_player(seed):
-    for s, a in random_game(seed):
-        if a is not None:
-            assert list(GAME.features(s, 0)) == [-v for v in GAME.features(s, 1)]
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_compiled_floor_equals_plain_floor(seed):
-    rules = GAME.rules
-    actions, numbers = np.zeros(rules.max_actions, np.int32), np.zeros(len(GAME.feature_names), np.float32)
-    for s, a in random_game(seed):
-        word = rules.State(*map(np.uint64, GAME.encode(s)))
-        assert rules.is_terminal(word) == GAME.is_terminal(s)
-        assert (rules.to_play(word), rules.phase(word)) == (GAME.to_play(s), GAME.phase(s))
-        if a is None:
-            assert rules.utility_mover(word) == GAME.utility(s, GAME.to_play(s))
-            continue
-        assert tuple(actions[: rules.actions(word, actions)]) == GAME.actions(s)
-        rules.features_mover(word, numbers)
-        assert tuple(numbers) == GAME.features(s, GAME.to_play(s))
-        assert GAME.decode([int(w) for w in rules.result(word, a)]) == GAME.result(s, a)
-
-
 def test_keys_are_distinct():
     seen = {s for seed in range(200) for s, _ in random_game(seed)}
     keys = {int(GAME.rules.key(GAME.rules.State(*map(np.uint64, s)))) for s in seen}
@@ -221,12 +177,6 @@ def test_board_shows_rows_columns_and_mover():
     assert GAME.board(GAME.from_text("445")).splitlines() == expected
     assert GAME.board(GAME.from_text("1212121")).endswith("\nX has won")
     assert GAME.board(GAME.from_text(DRAWN)).endswith("\na draw")
-
-
-def test_heuristics_use_known_features():
-    assert len(GAME.heuristics) >= 2
-    for heuristic in GAME.heuristics.values():
-        assert set(heuristic.weights) <= set(GAME.feature_names)
 
 
 @needs_reference
@@ -251,21 +201,3 @@ def test_immediate_wins_of_the_reference_are_seen_by_wins_now():
             assert full == set(range(7)) - set(GAME.actions(s))
             # The exact score counts the stones left when the game is won: the most possible is a win at once.
             assert wins == (int(row["best"]) == (43 - s.mask.bit_count()) // 2)
-
-
-def playthrough() -> str:
-    """A line per ply of one fixed game: position, action, phase and what X sees."""
-    lines = []
-    for s, a in random_game(2026):
-        if a is None:
-            lines.append(f"{GAME.to_text(s)} | utility {GAME.utility(s, 0):g}")
-        else:
-            seen = " ".join(f"{v:g}" for v in GAME.features(s, 0))
-            lines.append(f"{GAME.to_text(s)} | {GAME.action_to_text(s, a)} | {GAME.phase(s)} | {seen}")
-    return "\n".join(lines) + "\n"
-
-
-def test_golden_playthrough_is_unchanged():
-    if os.environ.get("EVALLEARN_GOLDEN") == "write":
-        GOLDEN.write_text(playthrough())
-    assert playthrough() == GOLDEN.read_text(), "rules or features changed: raise Game.version, then rewrite the file"

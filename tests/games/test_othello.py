@@ -1,19 +1,15 @@
-"""Othello: rules, passes, notation, features, both floors.
-
-The golden playthrough is rewritten by hand only: EVALLEARN_GOLDEN=write pytest tests/games/test_othello.py
-"""
+"""Othello: rules, passes, notation, features, both floors."""
 
 from __future__ import annotations
 
 import csv
 import gzip
-import os
-import random
-from collections.abc import Mapping
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import playing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,29 +18,14 @@ from evallearn.errors import BadNotation, IllegalAction
 from evallearn.games.othello import PASS, Othello, State, squares, stable
 
 GAME = Othello()
-GOLDEN = Path(__file__).parent / "golden" / "othello.txt"
+random_game = partial(playing.random_game, GAME)
+perft = partial(playing.perft, GAME)
 REFERENCE = Path(__file__).resolve().parents[3] / "shared/reference/othello"
 needs_reference = pytest.mark.skipif(not REFERENCE.exists(), reason="../shared/reference is absent")
 PASS_NEXT = "e6f6d3e7e8d8g6f8"
 """After these eight moves Black has no move, White has two: e3 and g5."""
 WIPE_OUT = "e6f4e3f6g5d6e7f5c5"
 """The shortest game: Black takes all discs with his fifth move."""
-
-
-def random_game(seed: int) -> list[tuple[State, int | None]]:
-    """(state, action) of every ply; the last state is terminal and has no action."""
-    rng, s, game = random.Random(seed), GAME.initial(), []
-    while not GAME.is_terminal(s):
-        a = rng.choice(GAME.actions(s))
-        game.append((s, a))
-        s = GAME.result(s, a)
-    return [*game, (s, None)]
-
-
-def perft(s: State, depth: int) -> int:
-    if depth == 0:
-        return 1
-    return sum(perft(GAME.result(s, a), depth - 1) for a in GAME.actions(s))
 
 
 def position(black: str, white: str, player: int = 0) -> State:
@@ -246,41 +227,12 @@ def test_stable_discs_grow_from_the_corners(discs, expected):
     assert features(position(discs, "")).get("stability", 0) == expected
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_features_change_sign_with_the_player(seed):
-    for s, a in random_game(seed):
-        if a is not None:
-            assert list(GAME.features(s, 0)) == [-v for v in GAME.features(s, 1)]
-
-
-def compare_floors(s: State) -> None:
-    """Every compiled function, run uncompiled, against the plain game."""
-    rules = GAME.rules
-    word = rules.State(*map(np.uint64, GAME.encode(s)))
-    numbers, actions = np.zeros(len(GAME.feature_names), np.float32), np.zeros(rules.max_actions, np.int32)
-    assert rules.is_terminal(word) == GAME.is_terminal(s)
-    assert (rules.to_play(word), rules.phase(word)) == (GAME.to_play(s), GAME.phase(s))
-    assert rules.utility_mover(word) == GAME.utility(s, GAME.to_play(s))
-    rules.features_mover(word, numbers)
-    assert tuple(numbers) == GAME.features(s, GAME.to_play(s))
-    if not GAME.is_terminal(s):
-        assert tuple(actions[: rules.actions(word, actions)]) == GAME.actions(s)
-        for a in GAME.actions(s):
-            assert GAME.decode([int(w) for w in rules.result(word, a)]) == GAME.result(s, a)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_compiled_floor_equals_plain_floor(seed):
-    for s, _ in random_game(seed):
-        compare_floors(s)
-
-
 @settings(deadline=None)  # the machine may be busy
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(0, 1))
 def test_compiled_floor_equals_plain_floor_on_any_board(discs, colours, fewer, player):
     """Boards from the ends of the range too: full ones, empty ones, all edges."""
     discs &= fewer | colours
-    compare_floors(State(discs & colours, discs & ~colours, player))
+    playing.compare_floors(GAME, State(discs & colours, discs & ~colours, player))
 
 
 def test_keys_depend_on_the_discs_alone():
@@ -306,14 +258,6 @@ def test_board_shows_coordinates_moves_and_mover():
     assert GAME.board(GAME.from_text(WIPE_OUT)).endswith("X (Black) 13, O (White) 0: the game is over")
 
 
-def test_heuristics_use_known_features():
-    assert len(GAME.heuristics) >= 2
-    for heuristic in GAME.heuristics.values():
-        phases = [heuristic.weights] if isinstance(heuristic.weights, Mapping) else heuristic.weights
-        assert len(phases) in (1, GAME.n_phases)
-        assert all(set(weights) <= set(GAME.feature_names) for weights in phases)
-
-
 @needs_reference
 def test_human_games_replay_to_their_scores():
     with gzip.open(REFERENCE / "othello_wthor_games.csv.gz", "rt") as file:
@@ -333,21 +277,3 @@ def test_endgame_boards_list_exactly_the_legal_moves():
             s = GAME.from_text(line)
             listed = {part.split(":")[0].strip().lower() for part in line.split(";")[1:] if ":" in part}
             assert listed == {GAME.action_to_text(s, a) for a in GAME.actions(s)}
-
-
-def playthrough() -> str:
-    """A line per ply of one fixed game: position, action, phase and what Black sees."""
-    lines = []
-    for s, a in random_game(2026):
-        if a is None:
-            lines.append(f"{GAME.to_text(s)} | utility {GAME.utility(s, 0):g}")
-        else:
-            seen = " ".join(f"{v:g}" for v in GAME.features(s, 0))
-            lines.append(f"{GAME.to_text(s)} | {GAME.action_to_text(s, a)} | {GAME.phase(s)} | {seen}")
-    return "\n".join(lines) + "\n"
-
-
-def test_golden_playthrough_is_unchanged():
-    if os.environ.get("EVALLEARN_GOLDEN") == "write":
-        GOLDEN.write_text(playthrough())
-    assert playthrough() == GOLDEN.read_text(), "rules or features changed: raise Game.version, then rewrite the file"

@@ -1,42 +1,21 @@
-"""Tic-tac-toe: rules, notation, features, both floors.
-
-The golden playthrough is rewritten by hand only: EVALLEARN_GOLDEN=write pytest tests/games/test_tic_tac_toe.py
-"""
+"""Tic-tac-toe: rules, notation, features, both floors."""
 
 from __future__ import annotations
 
-import os
-import random
-from functools import cache
-from pathlib import Path
+from functools import partial
 
 import numpy as np
+import playing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.games.tic_tac_toe import State, TicTacToe
+from evallearn.games.tic_tac_toe import TicTacToe
 
 GAME = TicTacToe()
-GOLDEN = Path(__file__).parent / "golden" / "tic_tac_toe.txt"
-
-
-def random_game(seed: int) -> list[tuple[State, int | None]]:
-    """(state, action) of every ply; the last state is terminal and has no action."""
-    rng, s, game = random.Random(seed), GAME.initial(), []
-    while not GAME.is_terminal(s):
-        a = rng.choice(GAME.actions(s))
-        game.append((s, a))
-        s = GAME.result(s, a)
-    return [*game, (s, None)]
-
-
-@cache
-def perft(s: State, depth: int) -> int:
-    if depth == 0:
-        return 1
-    return sum(perft(GAME.result(s, a), depth - 1) for a in GAME.actions(s))
+random_game = partial(playing.random_game, GAME)
+perft = partial(playing.perft, GAME)
 
 
 def features(text: str, player: int = 0) -> dict[str, float]:
@@ -134,30 +113,6 @@ def test_features_of_known_positions():
     assert features("XX..O....") == {"centre": -1, "corners": 1, "open_ones": -1, "open_twos": 1, "wins_now": 0}
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_features_change_sign_with_the_player(seed):
-    for s, a in random_game(seed):
-        if a is not None:
-            assert list(GAME.features(s, 0)) == [-v for v in GAME.features(s, 1)]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_compiled_floor_equals_plain_floor(seed):
-    rules = GAME.rules
-    actions, numbers = np.zeros(rules.max_actions, np.int32), np.zeros(len(GAME.feature_names), np.float32)
-    for s, a in random_game(seed):
-        word = rules.State(*map(np.uint64, GAME.encode(s)))
-        assert rules.is_terminal(word) == GAME.is_terminal(s)
-        assert (rules.to_play(word), rules.phase(word)) == (GAME.to_play(s), GAME.phase(s))
-        if a is None:
-            assert rules.utility_mover(word) == GAME.utility(s, GAME.to_play(s))
-            continue
-        assert tuple(actions[: rules.actions(word, actions)]) == GAME.actions(s)
-        rules.features_mover(word, numbers)
-        assert tuple(numbers) == GAME.features(s, GAME.to_play(s))
-        assert GAME.decode([int(w) for w in rules.result(word, a)]) == GAME.result(s, a)
-
-
 def test_keys_are_distinct():
     seen = {s for seed in range(300) for s, _ in random_game(seed)}
     keys = {int(GAME.rules.key(GAME.rules.State(*map(np.uint64, s)))) for s in seen}
@@ -169,27 +124,3 @@ def test_board_shows_squares_and_mover():
     assert GAME.board(GAME.from_text("X...O....")) == "\n---+---+---\n".join(rows)
     assert GAME.board(GAME.from_text("XXXOO....")).endswith("\nX has won")
     assert GAME.board(GAME.from_text("XOXXOOOXX")).endswith("\na draw")
-
-
-def test_heuristics_use_known_features():
-    assert len(GAME.heuristics) >= 2
-    for heuristic in GAME.heuristics.values():
-        assert set(heuristic.weights) <= set(GAME.feature_names)
-
-
-def playthrough() -> str:
-    """A line per ply of one fixed game: position, action, phase and what X sees."""
-    lines = []
-    for s, a in random_game(2026):
-        if a is None:
-            lines.append(f"{GAME.to_text(s)} | utility {GAME.utility(s, 0):g}")
-        else:
-            seen = " ".join(f"{v:g}" for v in GAME.features(s, 0))
-            lines.append(f"{GAME.to_text(s)} | {GAME.action_to_text(s, a)} | {GAME.phase(s)} | {seen}")
-    return "\n".join(lines) + "\n"
-
-
-def test_golden_playthrough_is_unchanged():
-    if os.environ.get("EVALLEARN_GOLDEN") == "write":
-        GOLDEN.write_text(playthrough())
-    assert playthrough() == GOLDEN.read_text(), "rules or features changed: raise Game.version, then rewrite the file"
