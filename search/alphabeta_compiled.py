@@ -114,7 +114,7 @@ class CompiledAlphaBeta:
         at["stop"][0] = 0
         self._run(limits, start)
         actions = row["root_actions"][:n].tolist()
-        depth, value = int(at["depth"][0]), float(at["value"][0])
+        depth, value = int(at["depth"][0]), float(at["value"][0]) + 0.0  # a draw is 0.0, not -0.0
         return SearchResult(
             action=actions[int(at["best_index"][0])],
             value=value,

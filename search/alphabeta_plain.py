@@ -56,7 +56,7 @@ class PlainAlphaBeta:
                     break
         return SearchResult(
             action=actions[best[1]],
-            value=best[0],
+            value=best[0] + 0.0,  # a draw is 0.0, not -0.0
             player=player,
             depth=depth,
             nodes=self.budget.nodes,
