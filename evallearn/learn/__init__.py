@@ -1,0 +1,7 @@
+"""The whole loop, from rules to a ladder. Each step leaves its result in the run's folder, so a rerun resumes."""
+
+from evallearn.learn.fitting import fit_evaluator
+from evallearn.learn.loop import learn
+from evallearn.learn.run import LearnConfig, Run
+
+__all__ = ["LearnConfig", "Run", "fit_evaluator", "learn"]

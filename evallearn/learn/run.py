@@ -1,0 +1,202 @@
+"""A run: its configuration, its folder, and its steps, each of which leaves its result there.
+
+A step whose result is there is not done again: a run that was stopped goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from evallearn.agents import Agent, SearchAgent
+from evallearn.arena import MatchResult, play_match
+from evallearn.atomic import write_json
+from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
+from evallearn.errors import DataError, SpecError
+from evallearn.evaluators import FeatureEval, load_evaluator, save_evaluator
+from evallearn.learn.fitting import Move, fit_evaluator
+from evallearn.protocols import Evaluator, Game, Limits
+from evallearn.registry import GAMES
+
+Step = Callable[[str], AbstractContextManager[Move]]
+"""step(title): shown to the person who waits."""
+
+
+@contextmanager
+def silent(title: str) -> Iterator[Move]:
+    """A Step that shows nothing."""
+    yield lambda done, total: None
+
+
+@dataclass(frozen=True)
+class LearnConfig:
+    """What a run does. It is stored in the run's folder: another configuration needs another folder."""
+
+    seed: int = 1
+    """The same seed gives the same records, Evals and matches (but for those at equal time)."""
+    generations: int = 3
+    """Rounds of self-play; the first plays without knowledge, each later one with the Eval of the round before."""
+    games: int = 12000
+    """Games of self-play in each generation."""
+    depth: int = 4
+    """Plies that self-play looks ahead."""
+    exploration: float = 0.02
+    """Share of random actions in self-play."""
+    random_plies: int | None = None
+    """Random plies that open each game; None: what suits the game."""
+    match_depth: int = 4
+    """Plies that both sides of a match look ahead."""
+    match_pairs: int = 1000
+    """Openings of each match of the ladder; each is played twice, with seats swapped."""
+    match_milliseconds: float = 2.0
+    """Time per move of the matches at equal time."""
+
+    def __post_init__(self) -> None:
+        whole = {"generations": 1, "games": 10, "depth": 1, "match_depth": 1, "match_pairs": 1, "seed": 0}
+        for name, least in whole.items():
+            if getattr(self, name) < least:
+                raise SpecError(f"{name}={getattr(self, name)}: give a whole number of {least} or more")
+        if self.match_milliseconds <= 0:
+            raise SpecError(f"match_milliseconds={self.match_milliseconds}: give a number above 0")
+
+
+@dataclass
+class Run:
+    """A folder in which the steps of one run leave their results."""
+
+    game: Game
+    folder: Path
+    config: LearnConfig
+    workers: int = 1
+    step: Step = silent
+
+    @property
+    def command(self) -> str:
+        """What makes this run again, in another folder."""
+        game = type(self.game)
+        name = self.game.name if self.game.name in GAMES else f"{game.__module__}:{game.__qualname__}"
+        changed = [(f.name, getattr(self.config, f.name)) for f in fields(self.config)]
+        options = [f"--{n.replace('_', '-')}={v}" for n, v in changed if n == "seed" or v != getattr(LearnConfig, n)]
+        return shlex.join(["evallearn", "learn", name, *options])
+
+    def open(self) -> None:
+        """Create the folder, or make sure that it holds this very run."""
+        wanted = {"game": self.game.name, "game_version": self.game.version, **asdict(self.config)}
+        path = self.folder / "run.json"
+        if path.exists():
+            try:
+                found = json.loads(path.read_text())
+            except ValueError:
+                raise DataError(
+                    f"{path} is damaged: remove the folder {self.folder}, or choose another --run"
+                ) from None
+            for key, value in wanted.items():
+                if found.get(key) != value:
+                    raise DataError(
+                        f"{self.folder} holds a run with {key}={found.get(key)!r}, you asked for {value!r}: "
+                        "choose another --run, or remove the folder"
+                    )
+        else:
+            write_json(path, wanted)
+
+    def once(self, name: str, title: str, work: Callable[[Move], dict[str, Any]]) -> dict[str, Any]:
+        """The result of `work`, computed now or found from before, with the seconds it took."""
+        path = self.folder / "steps" / f"{name}.json"
+        if path.exists():
+            try:
+                return dict(json.loads(path.read_text()))
+            except ValueError:
+                path.unlink()  # half-written by another program: the step is simply done again
+        start = perf_counter()
+        with self.step(title) as move:
+            result = work(move)
+        result["seconds"] = perf_counter() - start
+        write_json(path, result)
+        return result
+
+    # --- the steps ---------------------------------------------------------------------------------------------------
+    def selfplay(self, generation: int, evaluator: Evaluator) -> dict[str, Any]:
+        """One generation of games, all by the same Eval."""
+        config = self.config
+        settings = SelfPlayConfig(
+            games=config.games,
+            seed=config.seed * 1000 + generation,
+            random_plies=self.opening_plies,
+            exploration=config.exploration,
+        )
+        agent = SearchAgent(self.game, evaluator, Limits(depth=config.depth), random_ties=True)
+
+        def work(move: Move) -> dict[str, Any]:
+            manifest = run_selfplay(
+                self.records(generation), self.game, [agent, agent], settings, workers=self.workers,
+                on_progress=lambda done, total, records: move(done, total),
+            )  # fmt: skip
+            return {"games": manifest.games, "records": manifest.records, "checksum": manifest.checksum,
+                    "generator": agent.name}  # fmt: skip
+
+        return self.once(f"selfplay-{generation}", f"self-play {generation} ({agent.name})", work)
+
+    def records(self, generation: int) -> Path:
+        return self.folder / f"generation-{generation}"
+
+    @property
+    def opening_plies(self) -> int:
+        return self.game.opening_plies if self.config.random_plies is None else self.config.random_plies
+
+    def fit(self, name: str, generations: list[int], made_by: str) -> tuple[FeatureEval, dict[str, Any]]:
+        """Learn the Eval `name` from these generations' records."""
+        path = self.folder / "evaluators" / f"{name}.safetensors"
+
+        def work(move: Move) -> dict[str, Any]:
+            dataset = Dataset([self.records(g) for g in generations], game=self.game)
+            evaluator, details = fit_evaluator(
+                made_by, dataset, self.game, seed=self.config.seed, on_progress=move,
+                made={"name": name, "command": self.command},
+            )  # fmt: skip
+            save_evaluator(evaluator, path)
+            return {**details, "file": str(path)}
+
+        details = self.once(f"fit-{name}", f"fit {name}", work)
+        return load_evaluator(path, self.game), details
+
+    def match(self, a: Agent, b: Agent, pairs: int, title: str) -> dict[str, Any]:
+        """A against B; a row of the ladder, from A's side."""
+
+        def work(move: Move) -> dict[str, Any]:
+            found = play_match(
+                self.game, a, b, pairs=pairs, random_plies=self.opening_plies, seed=self.config.seed,
+                workers=self.workers, on_progress=move,
+            )  # fmt: skip
+            return ladder_row(found)
+
+        key = f"match-{a.name}-{b.name}".replace("/", "_").replace(":", "_")
+        return self.once(key, title, work)
+
+
+def ladder_row(found: MatchResult) -> dict[str, Any]:
+    """What the ladder says about a match, from A's side."""
+    elo = found.elo
+    return {
+        "name": found.names[0].partition("@")[0], "opponent": found.names[1].partition("@")[0],
+        "limit": found.names[0].partition("@")[2],
+        "elo": elo.elo, "low": elo.low, "high": elo.high, "score": found.score,
+        "games": found.games, "distinct_games": found.distinct_games,
+        "wins": found.wins, "draws": found.draws, "losses": found.losses,
+        "nodes_per_move": list(found.nodes_per_move), "seconds_per_move": list(found.seconds_per_move),
+    }  # fmt: skip
+
+
+def reversed_row(row: dict[str, Any]) -> dict[str, Any]:
+    """The same match, told from the other side."""
+    return {
+        **row,
+        "name": row["opponent"], "opponent": row["name"], "score": 1 - row["score"],
+        "elo": -row["elo"], "low": -row["high"], "high": -row["low"], "wins": row["losses"], "losses": row["wins"],
+        "nodes_per_move": row["nodes_per_move"][::-1], "seconds_per_move": row["seconds_per_move"][::-1],
+    }  # fmt: skip
