@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -54,7 +55,12 @@ def test_every_exported_name_is_there_and_no_other() -> None:
 
 
 def test_wheel_holds_every_module_once(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(ROOT)]
+    source = tmp_path / "source"  # a copy: setuptools would leave a build folder, and find old files in it next time
+    for folder in ("evallearn", *FOLDERS):
+        shutil.copytree(ROOT / folder, source / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / file, source / file)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(source)]
     subprocess.run(command, check=True, capture_output=True)
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
     packed = sorted(n for n in names if n.endswith(".py"))
