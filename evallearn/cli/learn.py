@@ -71,9 +71,8 @@ def command(game: Game, folder: Path | None, workers: int, json_to: str | None, 
 
 def show(result: dict[str, Any]) -> None:
     for title, rows in (("equal depth", result["ladder"]), ("equal time", result["equal_time"])):
-        table = Table(
-            "agent", "Elo", "95 %", "games", "distinct", "W/D/L", title=f"{result['game']}, {title}", box=SIMPLE
-        )
+        columns = ("agent", "Elo", "95 %", "games", "distinct", "W/D/L")
+        table = Table(*columns, title=f"{result['game']}, {title}", box=SIMPLE, padding=(0, 1, 0, 0))  # 80 columns
         for row in sorted(rows, key=lambda r: -r["elo"]):
             interval = f"{row['low']:+.0f} to {row['high']:+.0f}" if row["games"] else "reference"
             counts = f"{row['wins']}/{row['draws']}/{row['losses']}" if row["games"] else ""
