@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from evallearn.protocols import Game, State
 
+log = logging.getLogger("evallearn.data")
 SPLITS = ("train", "test", "all")
 BATCH_COLUMNS = ("game_number", "features", "phase", "outcome")
 
@@ -63,6 +65,8 @@ class Dataset:
             raise DataError(f"test_share={test_share!r}: give a share of the games from 0 to below 1, for example 0.1")
         self.test_share = test_share
         self.folders = [Path(f) for f in ([folders] if isinstance(folders, (str, Path)) else folders)]
+        if len({f.resolve() for f in self.folders}) < len(self.folders):
+            raise DataError(f"a folder of records is named twice: {', '.join(map(str, self.folders))}; name each once")
         self.n_records = self.n_games = 0
         self._shards: list[_Shard] = []
         self._origin: Origin | None = None
@@ -82,6 +86,8 @@ class Dataset:
         if not paths:
             raise no_records(folder)
         manifest = read_manifest(folder)
+        if manifest is None:
+            log.warning("%s has no manifest: its self-play was not finished; its whole shards are used", folder)
         listed = {s.name: s.sha256 for s in manifest.shards} if manifest else {}
         if gone := sorted(set(listed) - {p.name for p in paths}):
             raise DataError(f"{folder / 'records' / gone[0]} is missing: rerun the command that made it")

@@ -97,15 +97,18 @@ def parse_limits(text: str) -> Limits:
 
 def parse_agent(text: str, game: Game, limits: Limits = DEFAULT_LIMITS) -> Agent:
     """The agent that `text` describes; `limits` where it names none."""
-    what, at, after = text.partition("@")
-    limits = parse_limits(after) if at else limits
+    what, _, after = text.rpartition("@")
+    if not what or "=" not in after:  # no limit; an @ may well be part of a path
+        what = text
+    else:
+        limits = parse_limits(after)
     if what == "random":
         return RandomAgent(game)
-    return SearchAgent(game, parse_evaluator(what, game), limits, name=f"{what}@{limits}")
+    return SearchAgent(game, parse_evaluator(what, game, others=("random",)), limits, name=f"{what}@{limits}")
 
 
-def parse_evaluator(text: str, game: Game) -> Evaluator:
-    """The Eval that `text` names: zero, handwritten:NAME, or a file."""
+def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Evaluator:
+    """The Eval that `text` names: zero, handwritten:NAME, or a file. `others` are suggested too."""
     kind, colon, name = text.partition(":")
     if text == "zero":
         return LinearEval.zero(game)
@@ -113,6 +116,7 @@ def parse_evaluator(text: str, game: Game) -> Evaluator:
         return LinearEval.from_heuristic(game, name)
     if Path(text).suffix == ".safetensors" or Path(text).exists():
         return load_evaluator(text, game)
-    known = ["random", "zero", *(f"handwritten:{h}" for h in game.heuristics)]
-    error = unknown("agent", text, known)
-    raise SpecError(f"{error}, or the path of a .safetensors file; then @depth=4, @nodes=20000 or @time=0.1")
+    known = [*others, "zero", *(f"handwritten:{h}" for h in game.heuristics)]
+    error = unknown("agent" if others else "Eval", text, known)
+    limits = "; then @depth=4, @nodes=20000 or @time=0.1" if others else ""
+    raise SpecError(f"{error}, or the path of a .safetensors file{limits}")

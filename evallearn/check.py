@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,9 +65,18 @@ class _Checker:
 
     # --- the game as a whole -----------------------------------------------------------------------------------------
     def check_declarations(self) -> bool:
+        """False if it makes no sense to play on."""
         game, names = self.game, self.game.feature_names
+        span = f"is {game.utility_range!r}"
+        if not self.expect(
+            isinstance(names, (tuple, list)) and all(isinstance(n, str) for n in names), "feature_names",
+            f"is {names!r}", "write a tuple of names, ('one',) with its comma if there is only one",
+        ) or not self.expect(
+            isinstance(game.utility_range, (tuple, list)) and len(game.utility_range) == 2, "utility_range", span,
+            "give (worst loss, best win)",
+        ):  # fmt: skip
+            return False
         low, high = game.utility_range
-        span = f"is {game.utility_range}"
         ok = self.expect(-math.inf < low < high < math.inf, "utility_range", span, "give (worst loss, best win)")
         if game.zero_sum and game.n_players == 2:
             ok &= self.expect(low == -high, "utility_range", span, "in a zero-sum game give (-win, win)")
@@ -79,6 +88,11 @@ class _Checker:
         return ok
 
     def check_heuristic(self, name: str, heuristic: Heuristic) -> None:
+        if not self.expect(
+            isinstance(heuristic, Heuristic), "heuristics", f"{name!r} is {heuristic!r}",
+            "write Heuristic({feature: weight}, note)",
+        ):  # fmt: skip
+            return
         phased = not isinstance(heuristic.weights, Mapping)
         rows: list[Any] = list(heuristic.weights) if phased else [heuristic.weights]
         strangers = {f for row in rows for f in row} - set(self.game.feature_names)
@@ -190,8 +204,13 @@ class _Checker:
 
     def check_actions(self, s: State, player: int) -> None:
         game = self.game
-        actions = self.attempt("actions", lambda: list(game.actions(s)), s)
-        if actions is FAILED or not self.check_hashable("actions", actions):
+        given = self.attempt("actions", lambda: game.actions(s), s)
+        if given is FAILED or not self.expect(
+            isinstance(given, Sequence), "actions", f"gave a {type(given).__name__}", "give a tuple or a list"
+        ):
+            return
+        actions = list(given)
+        if not self.check_hashable("actions", actions):
             return
         here = self.text(s)
         self.expect(bool(actions), "actions", f"is empty in {here}", "offer a pass, or call the state terminal")
@@ -283,6 +302,11 @@ def check_game(game: Game, *, games: int = 10, seed: int = 0) -> CheckReport:
     floors = ["plain"]
     if checker.check_declarations():
         histories = [list(_careful(checker, n)) for n in range(games)]
+        longest = max(len(history) - 1 for history in histories)
+        checker.expect(
+            longest > game.opening_plies or bool(checker.failures), "opening_plies",
+            f"is {game.opening_plies}, but no random game of {games} lasted longer", "make it smaller",
+        )  # fmt: skip
         rules = checker.attempt("rules", lambda: game.rules, "the start")
         if rules is not None and not checker.failures:
             from evallearn.compiled.check_rules import check_rules

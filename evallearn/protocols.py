@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evallearn.errors import BadNotation, SearchError
@@ -224,9 +225,9 @@ class Limits:
         if self.depth is None and self.nodes is None and self.seconds is None:
             raise SearchError("no limit was given: name at least one of depth, nodes, seconds")
         for name, value in (("depth", self.depth), ("nodes", self.nodes)):
-            if value is not None and (isinstance(value, bool) or int(value) != value or value < 1):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
                 raise SearchError(f"{name}={value!r} is no limit: give a whole number of 1 or more")
-        if self.seconds is not None and not 0 < self.seconds < float("inf"):
+        if self.seconds is not None and not (isinstance(self.seconds, Real) and 0 < self.seconds < float("inf")):
             raise SearchError(f"seconds={self.seconds!r} is no limit: give a number above 0")
 
     def __str__(self) -> str:

@@ -25,6 +25,8 @@ def game_names() -> list[str]:
 
 def get_game(name: str) -> Game:
     """A shipped game by its name, or your own as `module:Class`."""
+    if not isinstance(name, str):
+        raise SpecError(f"get_game wants a name, got {name!r}: known: {', '.join(GAMES)}")
     if ":" in name:
         return _import_game(name)
     if name not in GAMES:
@@ -39,18 +41,19 @@ def _import_game(reference: str) -> Game:
         sys.path.insert(0, os.getcwd())  # a user's module beside them, as `python -m` would find it
     try:
         module = importlib.import_module(module_name.removesuffix(".py"))
-    except ModuleNotFoundError as error:
+    except Exception as error:  # whatever a user's module raises
         raise SpecError(
-            f"cannot import {module_name!r} of {reference!r} ({error}): write module:Class, "
-            "with the module in this folder or installed"
-        ) from None
-    except ValueError:
-        raise SpecError(f"{reference!r} names no module: write module:Class") from None
+            f"cannot import {module_name!r} of {reference!r} ({type(error).__name__}: {error}): write module:Class, "
+            "with the module in this folder or installed, and see that `python -c 'import module'` works"
+        ) from error
     if not hasattr(module, class_name):
         games = [k for k, v in vars(module).items() if isinstance(v, type) and issubclass(v, Game) and v is not Game]
         raise unknown(f"class in module {module_name}", class_name, games)
     game = getattr(module, class_name)
-    game = game() if isinstance(game, type) else game
+    try:
+        game = game() if isinstance(game, type) else game
+    except Exception as error:  # an abstract method that is missing, an __init__ that wants arguments
+        raise SpecError(f"{reference} cannot be built as {class_name}() ({error}): complete the class") from error
     if not isinstance(game, Game):
         raise SpecError(f"{reference} is a {type(game).__name__}, not a game: subclass evallearn.Game")
     return game

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from evallearn.errors import SearchError
 from evallearn.protocols import Evaluator, Game, IsCutoff, Limits, SearchResult, State
 from evallearn.search.alphabeta_plain import PlainAlphaBeta
-from evallearn.search.common import cut_at_depth, require_two_player_zero_sum
+from evallearn.search.common import cut_at_depth, require_own_eval, require_two_player_zero_sum
 
 Floor = Literal["auto", "plain", "compiled"]
 
@@ -38,6 +38,7 @@ class AlphaBeta:
         if both the game and the Eval have one.
         """
         require_two_player_zero_sum(game, "alphabeta")
+        require_own_eval(game, evaluator)
         if not 0 <= table_bits <= 30:
             raise SearchError(f"table_bits={table_bits}: give 0 to 30 (2**table_bits entries of 16 bytes)")
         self.game, self.evaluator = game, evaluator

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from evallearn.errors import SearchError
-from evallearn.protocols import Game
+from evallearn.protocols import Evaluator, Game
 
 
 def cut_at_depth(s: Any, depth_left: int) -> bool:
@@ -25,6 +25,12 @@ def require_two_player_zero_sum(game: Game, search: str) -> None:
         raise SearchError(f"{needs}; {game.name} has {game.n_players} players: use max^n")
     if not game.zero_sum:
         raise SearchError(f"{needs}; {game.name} is not zero-sum: use max^n")
+
+
+def require_own_eval(game: Game, evaluator: Evaluator) -> None:
+    """Refuse an Eval that was made for another game."""
+    if evaluator.game.name != game.name:
+        raise SearchError(f"the {evaluator.name} Eval is of {evaluator.game.name}, not of {game.name}: choose another")
 
 
 def tie_ranks(n: int, seed: int | None) -> list[int]:

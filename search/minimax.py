@@ -7,6 +7,7 @@ from evallearn.protocols import Action, Evaluator, Game, IsCutoff, Limits, Searc
 from evallearn.search.common import (
     Budget,
     cut_at_depth,
+    require_own_eval,
     require_two_player_zero_sum,
     require_unfinished,
     tie_ranks,
@@ -18,6 +19,7 @@ class Minimax:
 
     def __init__(self, game: Game, evaluator: Evaluator, *, is_cutoff: IsCutoff = cut_at_depth) -> None:
         require_two_player_zero_sum(game, "minimax")
+        require_own_eval(game, evaluator)
         self.game, self.evaluator, self.is_cutoff = game, evaluator, is_cutoff
 
     def search(self, s: State, limits: Limits, *, seed: int | None = None) -> SearchResult:

@@ -170,6 +170,26 @@ class Shy(Takeaway):
 
 
 PLAIN = {
+    "feature_names without a comma": (
+        broken(feature_names=("pile")),
+        r"takeaway\.feature_names: is 'pile'; write a tuple of names, .*",
+    ),
+    "utility_range is one number": (
+        broken(utility_range=3),
+        r"takeaway\.utility_range: is 3; give \(worst loss, best win\)",
+    ),
+    "a heuristic is no Heuristic": (
+        broken(heuristics={"bare": {"pile": 1.0}}),
+        r"takeaway\.heuristics: 'bare' is \{'pile': 1\.0\}; write Heuristic\(.*",
+    ),
+    "actions is a generator": (
+        broken(actions=lambda self, s: (a for a in Takeaway.actions(self, s))),
+        r"takeaway\.actions: gave a generator; give a tuple or a list",
+    ),
+    "opening_plies longer than any game": (
+        broken(opening_plies=1000),
+        r"takeaway\.opening_plies: is 1000, but no random game of 10 lasted longer; make it smaller",
+    ),
     "initial raises": (
         broken(initial=raises(KeyError("nothing"))),
         r"takeaway\.initial: raised KeyError: 'nothing' in position 'the start'|"

@@ -72,9 +72,15 @@ BAD = {
     "perft othello 3 --positon f5": "Did you mean",
     "perft othello 3 --position f9": "f9",
     "check nowhere:Game": "cannot import 'nowhere'",
+    "check broken:Mine": "cannot import 'broken' of 'broken:Mine' (SyntaxError:",
+    "check evallearn:Game": "cannot be built as Game() (Can't instantiate abstract class",
+    "check [/x]": "unknown game '[/x]'",
+    "selfplay othello --eval random --out x": "unknown Eval 'random': known: handwritten:mobility",
+    "perft --json connect_four 3": "'connect_four' looks like an argument: write --json last",
+    "match random a@b.safetensors --game othello": "no evaluator file a@b.safetensors",
     "check evallearn.games.othello:Otelo": "did you mean 'Othello'?",
     "check evallearn.protocols:Limits": "no limit was given",
-    "check :": "names no module",
+    "check :": "cannot import ''",
     "match random handwriten:mobility --game othello": "did you mean 'handwritten:mobility'?",
     "match random handwritten:mobilty --game othello": "heuristic of othello 'mobilty': did you mean 'mobility'?",
     "match random zero@depht=3 --game othello": "unknown limit 'depht': did you mean 'depth'?",
@@ -83,7 +89,8 @@ BAD = {
     "match random gone.safetensors --game othello": "no evaluator file gone.safetensors",
     "match random zero": "Missing option '--game'",
     "fit gone --game othello --out x.safetensors": "no records in gone",
-    "learn othello --games 1": "games=1: give a whole number of 10 or more",
+    "learn othello --games 1": "games=1: give a whole number from 100 to",
+    "learn othello --exploration 7": "exploration=7.0: give a probability",
     "learn othello --match-milliseconds 0": "match_milliseconds=0.0: give a number above 0",
     "info gone": "no evaluator file gone",
     "info .": "holds neither records nor a finished run",
@@ -94,10 +101,29 @@ BAD = {
 
 @pytest.mark.parametrize("line", BAD)
 def test_bad_input_is_told_and_exits_with_2(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("broken.py").write_text("class Mine(")
     assert run(line.split()) == 2
     told = " ".join(capsys.readouterr().err.split())
     assert BAD[line] in told
     assert "Traceback" not in told
+
+
+def test_names_may_hold_what_looks_like_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["selfplay", "tic_tac_toe", "--games", "2", "--workers", "1", "--out", "[bold]x[/y]"]) == 0
+    assert "records in [bold]x[/y]" in capsys.readouterr().out
+
+
+def test_a_reader_who_leaves_early_is_no_error() -> None:
+    for arguments in ("--help", "perft othello 3", "games"):
+        command = f"{sys.executable} -m evallearn {arguments} | true; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+
+
+def test_openings_that_run_out_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    match = ["match", "zero@depth=1", "random", "--game", "tic_tac_toe", "--random-plies", "1", "--workers", "1"]
+    assert run([*match, "--pairs", "50"]) == 0
+    assert "tic_tac_toe has only 9 openings of 1 random plies" in capsys.readouterr().out
 
 
 def test_unwritable_output_is_told(capsys: pytest.CaptureFixture[str]) -> None:

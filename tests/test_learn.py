@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from evallearn import get_game, load
 from evallearn.cli import run
-from evallearn.errors import DataError, SpecError
+from evallearn.errors import DataError, EvallearnError
 from evallearn.learn import LearnConfig, Run, learn
 
 SMALL = LearnConfig(generations=2, games=200, depth=2, match_depth=2, match_pairs=20, match_milliseconds=1.0)
@@ -77,15 +78,42 @@ def test_another_configuration_is_refused(tmp_path: Path) -> None:
         Run(game, tmp_path, LearnConfig(**{**SMALL.__dict__, "seed": 2})).open()
     with pytest.raises(DataError, match="holds a run with game='tic_tac_toe', you asked for 'othello'"):
         Run(get_game("othello"), tmp_path, SMALL).open()
-    (tmp_path / "run.json").write_text("{")
-    with pytest.raises(DataError, match="run.json is damaged: remove the folder"):
+    for damaged in ("{", "[]"):
+        (tmp_path / "run.json").write_text(damaged)
+        with pytest.raises(DataError, match="run.json is damaged: remove the folder"):
+            Run(game, tmp_path, SMALL).open()
+    (tmp_path / "run.json").unlink()
+    (tmp_path / "steps").mkdir()
+    with pytest.raises(DataError, match="holds steps of a run but no run.json"):
         Run(game, tmp_path, SMALL).open()
 
 
-def test_senseless_settings_are_refused() -> None:
-    for name in ("generations", "games", "depth", "match_depth", "match_pairs"):
-        with pytest.raises(SpecError, match=f"{name}=0: give a whole number of"):
-            LearnConfig(**{name: 0})
+def test_senseless_settings_are_refused_before_anything_is_played() -> None:
+    for settings, message in (
+        ({"generations": 0}, "generations=0: give a whole number from 1 to"),
+        ({"games": 99}, "games=99: give a whole number from 100 to"),
+        ({"match_pairs": 0}, "match_pairs=0: give a whole number from 1 to"),
+        ({"seed": -1}, "seed=-1: give a whole number from 0 to"),
+        ({"depth": 0}, "depth=0 is no limit"),
+        ({"match_depth": 0}, "depth=0 is no limit"),
+        ({"exploration": 7.0}, "exploration=7.0: give a probability"),
+        ({"random_plies": -3}, "random_plies=-3: give a whole number"),
+        ({"match_milliseconds": float("nan")}, "match_milliseconds=nan: give a number above 0"),
+    ):
+        with pytest.raises(EvallearnError, match=message):
+            LearnConfig(**settings)  # type: ignore[arg-type]
+
+
+def test_what_was_lost_or_damaged_is_made_again(tmp_path: Path) -> None:
+    job = Run(get_game("tic_tac_toe"), tmp_path, SMALL)
+    first = learn(job)
+    assert job.command.startswith("evallearn learn tic_tac_toe --seed=1 --generations=2 --games=200")
+    shutil.rmtree(tmp_path / "generation-1")
+    (tmp_path / "evaluators" / "linear-0.safetensors").unlink()
+    (tmp_path / "evaluators" / "neural.safetensors").write_bytes(b"cut")
+    for name, text in (("fit-linear", "{}"), ("selfplay-0", "7"), ("match-random-handwritten_lines@depth=2", "[")):
+        (tmp_path / "steps" / f"{name}.json").write_text(text)
+    assert without_clock(learn(job)) == without_clock(first)
 
 
 def test_learn_survives_kill_9_and_equals_an_uninterrupted_run_with_more_workers(

@@ -35,6 +35,7 @@ class TreeGame(Game):
     """
 
     name = "tree"
+    opening_plies = 1
 
     def __init__(self, tree: Any = FIGURE_5_2, utility_range: tuple[float, float] = (-15.0, 15.0)) -> None:
         self.tree, self.utility_range = tree, utility_range  # type: ignore[misc]  # one range per tree

@@ -57,8 +57,8 @@ class MatchResult:
     elo: EloEstimate
     distinct_games: int
     """Different openings or moves; two games that differ only in the seats are one."""
-    distinct_openings: int
-    """Fewer than pairs if the game has no more of them at this length: the others were played again."""
+    pairs_asked: int
+    """More than were played if the game has no more different openings of this length."""
     moves: tuple[int, int]
     nodes: tuple[int, int]
     seconds: tuple[float, float]
@@ -180,6 +180,7 @@ def play_match(
 ) -> MatchResult:
     """A against B, 2 * pairs games: each random opening twice, with seats swapped.
 
+    A game with fewer different openings of that length gets fewer pairs: see `pairs` and `pairs_asked` of the result.
     The same seed gives the same result (but for `seconds`) with any number of workers, unless time limits an agent.
     `on_progress(games done, games in all)` is called as they finish.
     """
@@ -189,9 +190,9 @@ def play_match(
     starts = openings(game, pairs, random_plies, seed)
     for agent in (a, b):
         agent.prepare()  # here first: it is told, and done once instead of in every worker
-    size = 1 if workers == 1 else min(PAIRS_PER_JOB, -(-pairs // (4 * workers)))
+    size = 1 if workers == 1 else min(PAIRS_PER_JOB, -(-len(starts) // (4 * workers)))
     numbered = list(enumerate(starts))
-    jobs = [numbered[i : i + size] for i in range(0, pairs, size)]
+    jobs = [numbered[i : i + size] for i in range(0, len(starts), size)]
     played: dict[int, list[Played]] = {}
     done = 0
     with closing(imap(Table(game, (a, b), seed), jobs, workers)) as results:
@@ -199,11 +200,12 @@ def play_match(
             played[index] = games
             done += len(games)
             if on_progress:
-                on_progress(done, 2 * pairs)
+                on_progress(done, 2 * len(starts))
     in_order = [g for index in sorted(played) for g in played[index]]
     names = a.name, b.name
     records = [_record(game, names, starts[i // 2], i, g) for i, g in enumerate(in_order)] if keep_games else []
-    return _summary(game, starts, in_order, names=names, seed=seed, random_plies=random_plies, records=tuple(records))
+    given = {"names": names, "seed": seed, "random_plies": random_plies, "pairs_asked": pairs}
+    return _summary(game, starts, in_order, records=tuple(records), **given)
 
 
 def _check(game: Game, agents: tuple[Agent, Agent], pairs: int, random_plies: int) -> None:
@@ -233,7 +235,6 @@ def _summary(game: Game, starts: Sequence[State], played: Sequence[Played], **gi
         pair_counts=pair_counts,
         elo=elo_from_pairs(pair_counts),
         distinct_games=len({(starts[i // 2], g.actions) for i, g in enumerate(played)}),
-        distinct_openings=len(set(starts)),
         moves=_by_side(g.moves for g in played),
         nodes=_by_side(g.nodes for g in played),
         seconds=_by_side(g.seconds for g in played),

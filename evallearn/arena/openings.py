@@ -80,7 +80,10 @@ def mix(number: int) -> int:
 
 
 def openings(game: Game, pairs: int, random_plies: int, seed: int) -> list[State]:
-    """One random position per pair in which the game goes on, all different; repeated if no more can be found."""
+    """Random positions in which the game goes on: one per pair, all different, or fewer if no more can be found.
+
+    A position played again would be the same game, not new evidence; only with dice are openings repeated.
+    """
     referee, rng = referee_of(game), random.Random(mix(seed))
     found: dict[State, None] = {}
     misses = 0
@@ -95,8 +98,8 @@ def openings(game: Game, pairs: int, random_plies: int, seed: int) -> list[State
         found.update(dict.fromkeys(rest))
     if not found:
         raise SpecError(f"no random game of {game.name} goes on after {random_plies} plies: use fewer random plies")
-    distinct = list(found)
-    return [distinct[i % len(distinct)] for i in range(pairs)]
+    distinct = list(found)[:pairs]
+    return [distinct[i % len(distinct)] for i in range(pairs)] if game.has_chance else distinct
 
 
 def _random_opening(referee: Referee, plies: int, rng: random.Random) -> State | None:

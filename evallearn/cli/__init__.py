@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import os
 import sys
 from typing import Any
 
@@ -24,6 +25,8 @@ COMMANDS = {
     "bench": "how fast is the search?",
     "info": "what is in an evaluator file or a run folder?",
 }
+
+RESUMABLE = ("learn", "selfplay")
 
 
 class LazyGroup(click.Group):
@@ -56,7 +59,7 @@ class _Notices(logging.Handler):
     """Notices of the library (kernels being compiled) for a person at the terminal."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        console.print(f"[dim]{record.getMessage()}[/dim]", highlight=False)
+        console.print(record.getMessage(), style="dim")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -71,23 +74,28 @@ def run(arguments: list[str] | None = None) -> int:
     """The exit code of a command; its errors are told in a sentence."""
     try:
         result: Any = cli.main(args=arguments, prog_name="evallearn", standalone_mode=False)
+        sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.UsageError as error:
         error.show()
     except click.ClickException as error:
         tell(error.format_message())
     except (click.Abort, KeyboardInterrupt):
-        tell("stopped by Ctrl-C; whatever was finished is kept, and the same command goes on from there")
+        command = (sys.argv[1:] if arguments is None else arguments)[:1]
+        resumes = command and command[0] in RESUMABLE
+        console.print("stopped by Ctrl-C" + ("; the same command goes on where it stopped" if resumes else ""))
         return 130
     except EvallearnError as error:
         tell(str(error))
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output went away (`| head`): nobody is left to tell
+    except (BrokenPipeError, SystemExit):  # the reader of our output went away (`| head`); click makes it an exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's last flush finds a taker
         return 0
     except OSError as error:
-        tell(f"{error.filename or ''}: {error.strerror or error}: check the path, its permissions and the free space")
+        where = f"{error.filename}: " if error.filename else ""
+        tell(f"{where}{error.strerror or error}: check the path, its permissions and the free space")
     return 2
 
 
 def tell(message: str) -> None:
-    console.print(f"[bold red]error:[/bold red] {click.unstyle(message)}", highlight=False, markup=True, soft_wrap=True)
+    console.print("error:", style="bold red", end=" ")
+    console.print(click.unstyle(message))

@@ -37,7 +37,7 @@ def command(games: tuple[str, ...], json_to: str | None) -> None:
             raise unknown("game to bench", name, known)
     found = []
     for name in games or known:
-        console.print(f"[dim]{name} ...[/dim]")
+        console.print(f"{name} ...", style="dim")
         found.append(bench_search(known[name]))
     report({"bench": found}, json_to, lambda: show(found))
 

@@ -26,7 +26,5 @@ def command(game: Game, games: int, seed: int, json_to: str | None) -> None:
     report(
         asdict(done),
         json_to,
-        lambda: out.print(
-            f"[green]ok[/green] {done.game}: {done.games} random games, {done.positions} positions, floors: {floors}"
-        ),
+        lambda: out.print(f"ok {done.game}: {done.games} random games, {done.positions} positions, floors: {floors}"),
     )

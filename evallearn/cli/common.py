@@ -21,11 +21,11 @@ from rich.progress import (
 )
 
 from evallearn.protocols import Game
-from evallearn.registry import get_game
+from evallearn.registry import GAMES, get_game
 
-console = Console(stderr=True)
+console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
 """Progress, notices and errors."""
-out = Console(soft_wrap=True)
+out = Console(markup=False, highlight=False, soft_wrap=True)
 """Results."""
 
 
@@ -48,9 +48,16 @@ def workers_option(f: Callable[..., Any]) -> Callable[..., Any]:
     )(f)  # fmt: skip
 
 
+def _json_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """`--json` takes the word that follows it: a game or a number was meant for something else."""
+    if value is not None and (value in GAMES or value.isdigit()):
+        raise click.BadParameter(f"{value!r} looks like an argument: write --json last, or --json FILE", ctx, param)
+    return value
+
+
 def json_option(f: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
-        "--json", "json_to", is_flag=False, flag_value="-", metavar="[FILE]",
+        "--json", "json_to", is_flag=False, flag_value="-", metavar="[FILE]", callback=_json_file,
         help="Write the figures as JSON to FILE, or to the standard output if no FILE follows.",
     )(f)  # fmt: skip
 
@@ -89,7 +96,7 @@ class Steps:
 def progress_bars() -> Iterator[Steps]:
     columns = (
         SpinnerColumn(finished_text="✓"),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=12),
         MofNCompleteColumn(),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),

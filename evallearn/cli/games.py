@@ -37,7 +37,7 @@ def command(json_to: str | None) -> None:
     def people() -> None:
         table = Table("game", "features", "phases", "hand-written heuristics")
         for g in games:
-            notes = "\n".join(f"[bold]{name}[/bold]: {h.note}" for name, h in g.heuristics.items())
+            notes = "\n".join(f"{name}: {h.note}" for name, h in g.heuristics.items())
             table.add_row(g.name, ", ".join(g.feature_names), str(g.n_phases), notes)
         out.print(table)
 

@@ -65,7 +65,10 @@ def show(found: MatchResult) -> None:
     table.add_row("nodes per move", *(f"{n:,.0f}" for n in found.nodes_per_move))
     table.add_row("time per move", *(f"{t * 1e6:,.0f} us" for t in found.seconds_per_move))
     out.print(table)
-    out.print(f"{found.games} games, {found.distinct_games} distinct, {found.distinct_openings} openings")
-    out.print(
-        f"[bold]{found.names[0]}: {elo.elo:+.1f} Elo[/bold] (95 %: {elo.low:+.1f} to {elo.high:+.1f})", highlight=False
-    )
+    out.print(f"{found.games} games, {found.distinct_games} distinct")
+    if found.elo.pairs < found.pairs_asked:
+        out.print(
+            f"{found.game} has only {found.elo.pairs} openings of {found.random_plies} random plies: so many pairs "
+            f"were played, not {found.pairs_asked}; use more --random-plies"
+        )
+    out.print(f"{found.names[0]}: {elo.elo:+.1f} Elo (95 %: {elo.low:+.1f} to {elo.high:+.1f})", style="bold")

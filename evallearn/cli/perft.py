@@ -46,7 +46,7 @@ def command(game: Game, depth: int, position: str | None, plain: bool, json_to: 
     seconds = perf_counter() - start
 
     def people() -> None:
-        console.print(f"[dim]{seconds:.3f} s, {n / max(seconds, 1e-9) / 1e6:.1f} M positions/s[/dim]")
+        console.print(f"{seconds:.3f} s, {n / max(seconds, 1e-9) / 1e6:.1f} M positions/s", style="dim")
         click.echo(n)
 
     report({"game": game.name, "depth": depth, "count": n, "seconds": seconds}, json_to, people)

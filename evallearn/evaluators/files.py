@@ -5,6 +5,7 @@ A file may come from a stranger. Nothing in it is executed; it is refused unless
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from datetime import UTC, datetime
@@ -46,11 +47,20 @@ def _header(evaluator: FeatureEval) -> dict[str, Any]:
         "game_version": game.version,
         "features": {"names": list(game.feature_names), "hash": feature_hash(game)},
         "n_phases": game.n_phases,
+        "checksum": _checksum(evaluator.tensors()),
         "architecture": {k: list(t.shape) for k, t in evaluator.tensors().items()},
         "scale": evaluator.scale,
         "squash": "tanh",
         "made": {"date": _now(), **evaluator.made},
     }
+
+
+def _checksum(tensors: dict[str, np.ndarray]) -> str:
+    """sha256 over the numbers: a flipped bit would still be a number."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode() + np.ascontiguousarray(tensors[name], "<f4").tobytes())
+    return digest.hexdigest()
 
 
 def _now() -> str:
@@ -76,6 +86,8 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
             f"{path}: its header names the architecture {header['architecture']}, its tensors have {shapes}: "
             "make the file again"
         )
+    if header["checksum"] != _checksum(tensors):
+        raise EvaluatorError(f"{path} is damaged: its numbers do not have the checksum of its header: make it again")
     made = {"name": path.stem, **header["made"]}
     try:
         if header["kind"] == "linear":
@@ -122,7 +134,7 @@ def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
         raise EvaluatorError(f"{path}: its {KEY!r} header is no JSON: make the file again") from None
     wanted: dict[str, type] = {
         "format": int, "kind": str, "game": str, "game_version": int, "features": dict,
-        "n_phases": int, "architecture": dict, "scale": float, "squash": str, "made": dict,
+        "n_phases": int, "architecture": dict, "checksum": str, "scale": float, "squash": str, "made": dict,
     }  # fmt: skip
     if not isinstance(header, dict) or not isinstance(header.get("format"), int):
         raise EvaluatorError(f"{path}: its header names no format: make the file again")

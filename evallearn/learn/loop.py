@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Any
 
@@ -13,7 +12,7 @@ from evallearn.agents import RandomAgent, SearchAgent, parse_evaluator
 from evallearn.atomic import write_json
 from evallearn.data import Dataset
 from evallearn.evaluators import FeatureEval, load_evaluator
-from evallearn.learn.run import Run, reversed_row
+from evallearn.learn.run import Run, read_object, reversed_row
 from evallearn.protocols import Evaluator, Limits
 from evallearn.train import measure, predictor
 from evallearn.workers import keep_workers
@@ -101,7 +100,8 @@ def summarise(
     run: Run, reference: str, rows: list[dict[str, Any]], timed: list[dict[str, Any]], generations: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """The result of the run, in plain JSON types."""
-    steps = {p.stem: json.loads(p.read_text()) for p in sorted((run.folder / "steps").glob("*.json"))}
+    found = {p.stem: read_object(p) for p in sorted((run.folder / "steps").glob("*.json"))}
+    steps = {name: step for name, step in found.items() if step is not None and "seconds" in step}
     last = run.config.generations - 1
     dataset = Dataset([run.records(g) for g in range(min(last, 1), last + 1)], game=run.game)
     linear = load_evaluator(run.folder / "evaluators" / "linear.safetensors", run.game)

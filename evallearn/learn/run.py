@@ -17,8 +17,8 @@ from typing import Any
 from evallearn.agents import Agent, SearchAgent
 from evallearn.arena import MatchResult, play_match
 from evallearn.atomic import write_json
-from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
-from evallearn.errors import DataError, SpecError
+from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
+from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import FeatureEval, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
@@ -58,12 +58,15 @@ class LearnConfig:
     """Time per move of the matches at equal time."""
 
     def __post_init__(self) -> None:
-        whole = {"generations": 1, "games": 10, "depth": 1, "match_depth": 1, "match_pairs": 1, "seed": 0}
-        for name, least in whole.items():
-            if getattr(self, name) < least:
-                raise SpecError(f"{name}={getattr(self, name)}: give a whole number of {least} or more")
-        if self.match_milliseconds <= 0:
+        whole = {"generations": (1, 1000), "games": (100, 10**9), "match_pairs": (1, 10**7), "seed": (0, 2**53)}
+        for name, (least, most) in whole.items():
+            if not least <= getattr(self, name) <= most:
+                raise SpecError(f"{name}={getattr(self, name)}: give a whole number from {least} to {most}")
+        if not 0 < self.match_milliseconds < 1e9:
             raise SpecError(f"match_milliseconds={self.match_milliseconds}: give a number above 0")
+        Limits(depth=self.depth)  # these refuse what they cannot work with, before anything is played
+        Limits(depth=self.match_depth)
+        SelfPlayConfig(exploration=self.exploration, random_plies=self.random_plies or 0)
 
 
 @dataclass
@@ -90,29 +93,35 @@ class Run:
         wanted = {"game": self.game.name, "game_version": self.game.version, **asdict(self.config)}
         path = self.folder / "run.json"
         if path.exists():
-            try:
-                found = json.loads(path.read_text())
-            except ValueError:
-                raise DataError(
-                    f"{path} is damaged: remove the folder {self.folder}, or choose another --run"
-                ) from None
+            found = read_object(path)
+            if found is None:
+                raise DataError(f"{path} is damaged: remove the folder {self.folder}, or choose another --run")
             for key, value in wanted.items():
                 if found.get(key) != value:
                     raise DataError(
                         f"{self.folder} holds a run with {key}={found.get(key)!r}, you asked for {value!r}: "
                         "choose another --run, or remove the folder"
                     )
+        elif (self.folder / "steps").exists():
+            raise DataError(f"{self.folder} holds steps of a run but no run.json: remove it, or choose another --run")
         else:
             write_json(path, wanted)
 
-    def once(self, name: str, title: str, work: Callable[[Move], dict[str, Any]]) -> dict[str, Any]:
-        """The result of `work`, computed now or found from before, with the seconds it took."""
+    def once(
+        self,
+        name: str,
+        title: str,
+        work: Callable[[Move], dict[str, Any]],
+        whole: Callable[[dict[str, Any]], bool] = lambda found: True,
+    ) -> dict[str, Any]:
+        """The result of `work`, computed now or found from before, with the seconds it took.
+
+        A result from before counts only if it can be read and what the step made is still there: `whole(result)`.
+        """
         path = self.folder / "steps" / f"{name}.json"
-        if path.exists():
-            try:
-                return dict(json.loads(path.read_text()))
-            except ValueError:
-                path.unlink()  # half-written by another program: the step is simply done again
+        found = read_object(path)
+        if found is not None and "seconds" in found and whole(found):
+            return found
         start = perf_counter()
         with self.step(title) as move:
             result = work(move)
@@ -140,7 +149,11 @@ class Run:
             return {"games": manifest.games, "records": manifest.records, "checksum": manifest.checksum,
                     "generator": agent.name}  # fmt: skip
 
-        return self.once(f"selfplay-{generation}", f"self-play {generation} ({agent.name})", work)
+        def whole(found: dict[str, Any]) -> bool:
+            manifest = read_manifest(self.records(generation))
+            return manifest is not None and manifest.checksum == found.get("checksum")
+
+        return self.once(f"selfplay-{generation}", f"self-play {generation} ({agent.name})", work, whole)
 
     def records(self, generation: int) -> Path:
         return self.folder / f"generation-{generation}"
@@ -162,7 +175,14 @@ class Run:
             save_evaluator(evaluator, path)
             return {**details, "file": str(path)}
 
-        details = self.once(f"fit-{name}", f"fit {name}", work)
+        def whole(found: dict[str, Any]) -> bool:
+            try:
+                load_evaluator(path, self.game)
+            except EvaluatorError:
+                return False
+            return "metrics" in found
+
+        details = self.once(f"fit-{name}", f"fit {name}", work, whole)
         return load_evaluator(path, self.game), details
 
     def match(self, a: Agent, b: Agent, pairs: int, title: str) -> dict[str, Any]:
@@ -177,6 +197,15 @@ class Run:
 
         key = f"match-{a.name}-{b.name}".replace("/", "_").replace(":", "_")
         return self.once(key, title, work)
+
+
+def read_object(path: Path) -> dict[str, Any] | None:
+    """The JSON object in the file, or None if there is none."""
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def ladder_row(found: MatchResult) -> dict[str, Any]:

@@ -211,3 +211,8 @@ def test_importing_is_light() -> None:
         "import sys, evallearn.data; print([m for m in ('numba', 'pyarrow', 'torch', 'sklearn') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_a_folder_named_twice_is_refused(tmp_path):
+    with pytest.raises(DataError, match="a folder of records is named twice: .*; name each once"):
+        Dataset([tmp_path, tmp_path])

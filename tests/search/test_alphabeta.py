@@ -250,6 +250,10 @@ def test_what_cannot_be_searched_is_refused_with_the_remedy() -> None:
             AlphaBeta(other, evaluator)
     with pytest.raises(SearchError, match="has no compiled floor: give it one, or use floor='auto'"):
         AlphaBeta(game, FunctionEval(game, lambda s, p: 0.0), floor="compiled")
+    othello = get_game("othello")
+    for search in (AlphaBeta, Minimax):
+        with pytest.raises(SearchError, match="the zero Eval is of othello, not of tic_tac_toe"):
+            search(game, LinearEval.zero(othello))
     with pytest.raises(SearchError, match="table_bits=99: give 0 to 30"):
         AlphaBeta(game, evaluator, table_bits=99)
     over = game.from_text("XXXOO....")
@@ -266,6 +270,8 @@ def test_limits_that_make_no_sense_are_refused() -> None:
         ({"depth": 2.5}, r"depth=2\.5 is no limit"),
         ({"seconds": 0}, "seconds=0 is no limit"),
         ({"seconds": float("nan")}, "seconds=nan is no limit"),
+        ({"seconds": "1"}, "seconds='1' is no limit"),
+        ({"depth": float("inf")}, "depth=inf is no limit"),
     ):
         with pytest.raises(SearchError, match=message):
             Limits(**settings)  # type: ignore[arg-type]
