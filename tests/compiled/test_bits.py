@@ -13,7 +13,6 @@ from evallearn.compiled.bits import MASK64, jitable, lowest_bit, mix64, popcount
 
 words = st.integers(0, MASK64) | st.sampled_from([1 << i for i in range(64)]) | st.just(MASK64)
 
-patient = settings(deadline=None)
 """The first call of a compiled function compiles it."""
 
 
@@ -37,13 +36,11 @@ def compiled_u64(x):
     return u64(x)
 
 
-@patient
 @given(words | st.just(0))
 def test_popcount_is_the_same_on_both_floors(x):
     assert popcount(x) == popcount(np.uint64(x)) == compiled_popcount(np.uint64(x)) == bin(x).count("1")
 
 
-@patient
 @given(words.filter(bool))
 def test_lowest_bit_is_the_same_on_both_floors(x):
     i = lowest_bit(x)
@@ -52,7 +49,6 @@ def test_lowest_bit_is_the_same_on_both_floors(x):
     assert x & ((1 << i) - 1) == 0
 
 
-@patient
 @given(words | st.just(0))
 def test_mix64_is_the_same_on_both_floors(x):
     mixed = compiled_mix64(np.uint64(x))
@@ -68,19 +64,17 @@ def test_mix64_is_the_finaliser_of_splitmix64():
 
 
 @given(st.lists(words, unique=True, max_size=200))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_mix64_is_a_bijection(xs):
     assert len({int(mix64(x)) for x in xs}) == len(xs)
 
 
-@patient
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_u64_of_a_signed_number_is_the_same_on_both_floors(x):
     assert u64(x) == compiled_u64(np.int64(x)) == x % 2**64
     assert isinstance(u64(x), np.uint64)
 
 
-@patient
 @given(words)
 def test_u64_keeps_a_word(x):
     assert int(u64(x)) == int(u64(np.uint64(x))) == int(compiled_u64(np.uint64(x))) == x

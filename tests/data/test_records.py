@@ -85,7 +85,7 @@ record = st.builds(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(record, min_size=1, max_size=20))
 def test_any_record_survives_the_round_trip(records: list[Record]) -> None:
     assert from_table(to_table(records, COMPILED)) == records

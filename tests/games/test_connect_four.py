@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import playing
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evallearn.errors import BadNotation, IllegalAction
@@ -123,7 +123,6 @@ def test_bad_notation_names_what_is_wrong(text, message):
     assert repr(text) in str(error.value)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.one_of(st.text(), st.text("1234567", max_size=42), st.text("XO.", min_size=42, max_size=42)))
 def test_any_text_is_a_position_or_bad_notation(text):
     try:

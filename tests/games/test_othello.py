@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import playing
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evallearn.errors import BadNotation, IllegalAction
@@ -154,7 +154,6 @@ def test_bad_notation_names_what_is_wrong(text, message):
     assert repr(text) in str(error.value)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(
     st.one_of(
         st.text(),
@@ -227,7 +226,6 @@ def test_stable_discs_grow_from_the_corners(discs, expected):
     assert features(position(discs, "")).get("stability", 0) == expected
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(0, 1))
 def test_compiled_floor_equals_plain_floor_on_any_board(discs, colours, fewer, player):
     """Boards from the ends of the range too: full ones, empty ones, all edges."""

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import playing
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evallearn.errors import BadNotation, IllegalAction
@@ -88,7 +88,6 @@ def test_bad_notation_names_what_is_wrong(text, message):
     assert repr(text) in str(error.value)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.one_of(st.text(), st.text("XO.xo", min_size=9, max_size=9)))
 def test_any_text_is_a_position_or_bad_notation(text):
     try:

@@ -68,7 +68,7 @@ def test_by_group_finds_every_row_once():
     assert {k: rows.tolist() for k, rows in by_group(group, 5)} == {0: [1, 4], 1: [3], 3: [0, 2]}
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(2, 200), st.integers(1, 4), st.integers(1, 50), st.integers(0, 100))
 def test_summary_equals_the_sums_over_the_whole_matrix(n, phases, batch_rows, seed):
     rng = np.random.default_rng(seed)
