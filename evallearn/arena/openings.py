@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from evallearn.errors import SpecError
+from evallearn.mixing import scramble
 from evallearn.protocols import CHANCE, Action, Game, State
 
 MISSES = 1000
@@ -72,11 +73,8 @@ def referee_of(game: Game) -> Referee:
 
 
 def mix(number: int) -> int:
-    """62 well-mixed bits (the finaliser of splitmix64)."""
-    x = (number + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
-    x = (x ^ x >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
-    return (x ^ x >> 31) >> 2
+    """62 well-mixed bits; neighbouring numbers give unrelated ones, and 0 does not give 0."""
+    return scramble(number + 0x9E3779B97F4A7C15) >> 2
 
 
 def openings(game: Game, pairs: int, random_plies: int, seed: int) -> list[State]:

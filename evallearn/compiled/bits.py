@@ -15,8 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
-MASK64 = 0xFFFFFFFFFFFFFFFF
-
+from evallearn.mixing import MASK64, scramble
 
 _marked: set[Any] = set()
 
@@ -47,10 +46,7 @@ def lowest_bit(x: Any) -> int:
 
 def mix64(x: Any) -> np.uint64:
     """A bijective scramble of a word (the finaliser of SplitMix64), for hash keys."""
-    x = int(x) & MASK64
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK64
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK64
-    return np.uint64(x ^ (x >> 31))
+    return np.uint64(scramble(int(x)))
 
 
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

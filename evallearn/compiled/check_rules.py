@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.bits import MASK64, u64
+from evallearn.compiled.bits import u64
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import EvallearnError
+from evallearn.mixing import MASK64
 from evallearn.protocols import Game, Rules, State
 
 Expect = Callable[[bool, str, str, str], bool]

@@ -126,10 +126,10 @@ def _own(row: Json, key: str, unit: float) -> Cell:
 
 def _score(row: Json) -> Cell:
     counts = [number(row.get(k)) for k in ("wins", "draws", "losses")]
-    if any(c is None for c in counts):
+    if any(c is None for c in counts) or not any(counts):  # the reference does not play itself
         return Cell(DASH)
     w, d, n = (counts[0] or 0), (counts[1] or 0), sum(c or 0 for c in counts)
-    return Cell(" / ".join(fixed(c) for c in counts), (w + d / 2) / n if n else None)
+    return Cell(" / ".join(fixed(c) for c in counts), (w + d / 2) / n)
 
 
 def _interval(row: Json) -> Cell:
