@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, mix64, popcount, u64
+from evallearn.compiled.bits import jitable, lowest_bit, mix64, popcount, u64
 from evallearn.games import connect_four as plain
 from evallearn.games.connect_four import ORDER, State
 from evallearn.protocols import Rules
@@ -110,10 +110,18 @@ def features_mover(s, out):
     out[1] = popcount(own & INNER) - popcount(opp & INNER)
     out[2] = twos - opp_twos
     out[3] = threes - opp_threes
-    for r in range(1, 6):
-        row = BOTTOM << u64(r)
-        out[3 + r] = sign * popcount(first & row)
-        out[8 + r] = -sign * popcount(second & row)
+    for i in range(4, 14):
+        out[i] = 0
+    while first != ZERO:  # few squares are threats: cheaper than a count for each row
+        row = lowest_bit(first) % 7
+        if row > 0:
+            out[3 + row] += sign
+        first &= first - ONE
+    while second != ZERO:
+        row = lowest_bit(second) % 7
+        if row > 0:
+            out[8 + row] -= sign
+        second &= second - ONE
     out[14] = now - opp_now
     out[15] = popcount(mine & (mine << ONE)) - popcount(theirs & (theirs << ONE))
     out[16] = 1 if now > 0 else 0
