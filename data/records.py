@@ -83,7 +83,7 @@ class Origin:
         """The origin of records that `agents` make of `game`."""
         from evallearn.evaluators.features import feature_hash
 
-        n_words = 0 if game.rules is None else len(game.rules.State._fields)  # type: ignore[attr-defined]
+        n_words = 0 if game.rules is None else game.rules.n_words
         return cls(
             game.name,
             game.version,

@@ -58,6 +58,11 @@ class Rules:
     alternates: bool = True
     """True if the players move strictly in turn (a pass is an action)."""
 
+    @property
+    def n_words(self) -> int:
+        """Words of a state."""
+        return len(self.State._fields)  # type: ignore[attr-defined]  # by contract a NamedTuple
+
 
 @dataclass(frozen=True)
 class Heuristic:

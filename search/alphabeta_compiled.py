@@ -34,7 +34,7 @@ def context(rules: Rules) -> np.ndarray:
         ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("all_values", "i4"),
         ("n_root", "i8"), ("best_index", "i8"), ("depth", "i8"), ("exact", "i8"),
         ("value", "f4"), ("line_length", "i4"),
-        ("words", "u8", (len(rules.State._fields),)),  # type: ignore[attr-defined]
+        ("words", "u8", (rules.n_words,)),
         ("root_actions", "i4", (width,)), ("ranks", "i4", (width,)),
         ("new_values", "f4", (width,)), ("values", "f4", (width,)),
         ("killers", "i4", (plies, 2)), ("history", "i4", (2, rules.n_actions)),
@@ -67,7 +67,7 @@ class CompiledAlphaBeta:
             **{name: getattr(rules, name) for name in RULE_NAMES},
             evaluate_mover=kernel.evaluate_mover,
             is_cutoff=jitable(is_cutoff),
-            N_WORDS=len(rules.State._fields),  # type: ignore[attr-defined]
+            N_WORDS=rules.n_words,
             MAX_PLIES=rules.max_plies,
             SIZES=(rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
             ALTERNATES=rules.alternates,

@@ -75,7 +75,7 @@ def _words(game: Game, rules: Rules, s: State, here: str, expect: Expect) -> tup
     """The encoded state, checked."""
     shape = "give one unsigned 64-bit word per field of rules.State"
     words: tuple[int, ...] = _run(expect, "encode", shape, here, lambda: tuple(int(w) for w in game.encode(s)))
-    fits = all(0 <= w <= MASK64 for w in words) and len(words) == len(rules.State._fields)  # type: ignore[attr-defined]
+    fits = all(0 <= w <= MASK64 for w in words) and len(words) == rules.n_words
     if not expect(fits, "encode", f"gave {words} in {here}", shape):
         raise _Raised
     return words

@@ -28,7 +28,7 @@ class Mailbox:
 
     def __init__(self, rules: Rules, n_features: int) -> None:
         fields: list[Any] = [
-            ("words", "u8", (len(rules.State._fields),)),  # type: ignore[attr-defined]
+            ("words", "u8", (rules.n_words,)),
             ("player", "i8"),
             ("terminal", "i8"),
             ("utility_mover", "f8"),
@@ -54,7 +54,7 @@ class CompiledGame(Game):
         for attribute in DECLARATIONS:
             setattr(self, attribute, getattr(plain, attribute))
         bindings = {name: getattr(rules, name) for name in RULE_NAMES}
-        self.kernels: Any = specialise(TEMPLATE, **bindings, N_WORDS=len(rules.State._fields))  # type: ignore[attr-defined]
+        self.kernels: Any = specialise(TEMPLATE, **bindings, N_WORDS=rules.n_words)
         self.io = Mailbox(rules, len(self.feature_names))
         announce(f"the rules of {self.name}", self.kernels.measure)  # the last of the three
         try:

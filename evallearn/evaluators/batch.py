@@ -18,8 +18,7 @@ def evaluate_many(evaluator: Evaluator, states: Sequence[State], players: Sequen
     """float32[n]: the same numbers as `evaluate`, one by one."""
     game = evaluator.game
     assert game.rules is not None
-    n_words = len(game.rules.State._fields)  # type: ignore[attr-defined]
-    words = np.array([game.encode(s) for s in states], np.uint64).reshape(len(states), n_words)
+    words = np.array([game.encode(s) for s in states], np.uint64).reshape(len(states), game.rules.n_words)
     sign = np.array([1 if game.to_play(s) == p else -1 for s, p in zip(states, players, strict=True)], np.float32)
     values: np.ndarray = sign * evaluate_words(evaluator, words)
     return values + np.float32(0)  # 0.0, never -0.0
@@ -36,7 +35,7 @@ def evaluate_words(evaluator: Evaluator, words: np.ndarray) -> np.ndarray:
         is_terminal=rules.is_terminal,
         utility_mover=rules.utility_mover,
         evaluate_mover=kernel.evaluate_mover,
-        N_WORDS=len(rules.State._fields),  # type: ignore[attr-defined]
+        N_WORDS=rules.n_words,
     )
     announce(f"the {evaluator.name} Eval of {evaluator.game.name}", module.evaluate_rows)
     out = np.empty(len(words), np.float32)
