@@ -207,13 +207,16 @@ def test_two_cold_processes_at_once_both_work_and_say_that_they_compile(home):
     assert answers(first) == answers(second)
     assert first["compiled"] == first["plain"]
     assert (first["features"], first["actions"], first["over"], first["perft"]) == (25.0, 3, False, 27)
+    assert first["misses"] + first["hits"] == second["misses"] + second["hits"]
+    # Whoever comes second to a kernel may find the other's: each is compiled, and told, by at least one of the two.
+    told = first["log"] + second["log"]
+    assert any("compiling the rules of heaps (a few seconds; kept in" in line for line in told)
+    assert any("compiling the linear Eval of heaps" in line for line in told)
+    assert any("compiling perft of heaps" in line for line in told)
+    assert all(str(folder / "cache") in line for line in told)
+    assert first["misses"] + second["misses"] >= first["misses"] + first["hits"]
     for report in (first, second):
-        assert report["misses"] > 0
-        assert any("compiling the rules of heaps (a few seconds; kept in" in line for line in report["log"])
-        assert any("compiling the linear Eval of heaps" in line for line in report["log"])
-        assert any("compiling perft of heaps" in line for line in report["log"])
-        assert all(str(folder / "cache") in line for line in report["log"])
-        assert report["recursive"] == [["count", 1]]
+        assert report["recursive"] in ([["count", 1]], [["count", 0]])  # 0: fetched from the disk
 
 
 def test_next_process_finds_every_kernel_and_says_nothing(home):
@@ -222,7 +225,7 @@ def test_next_process_finds_every_kernel_and_says_nothing(home):
     warm = run(folder)
     assert answers(warm) == answers(cold)
     assert (warm["misses"], warm["log"]) == (0, [])
-    assert warm["hits"] == cold["misses"]
+    assert warm["hits"] == cold["misses"] + cold["hits"] > 0  # the other cold process may have been first to some
 
 
 def test_comment_in_either_file_compiles_nothing(home):
