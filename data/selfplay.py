@@ -125,15 +125,14 @@ class CompiledBoard:
     """The same on the lower floor: the position stays in a record of ours, three kernel calls per ply."""
 
     def __init__(self, game: CompiledGame) -> None:
-        from evallearn.compiled.game import Mailbox
-
         self.game, self.kernels = game, game.kernels
-        # Not game.io: an agent may play on the same CompiledGame.
-        self.io = Mailbox(game.compiled_rules, len(game.feature_names))
+        self.io = game.mailbox()  # not game.io: an agent may play on the same CompiledGame
         self.features = self.io.features[: len(game.feature_names)]
+        self.history: tuple[tuple[int, ...], ...] = ()
 
     def reset(self) -> None:
-        self.io.words[:] = self.game.encode(self.game.initial())
+        self.io.put(self.game.initial())
+        self.history = ()
 
     def look(self) -> Sequence[Action]:
         n = self.kernels.look(self.io.box)
@@ -141,7 +140,7 @@ class CompiledBoard:
         return self.io.actions[:n].tolist()  # type: ignore[no-any-return]
 
     def state(self) -> State:
-        return self.game.decode(self.io.words.tolist())
+        return self.game.decode(self.io.words.tolist(), self.history)
 
     def seen(self) -> tuple[bytes | str, bytes, int]:
         phase = self.kernels.measure(self.io.box)
@@ -151,11 +150,13 @@ class CompiledBoard:
         return int(a)  # type: ignore[call-overload, no-any-return]  # by contract an integer
 
     def advance(self, a: Any) -> None:
+        words = tuple(self.io.words.tolist()) if self.io.looks_back else ()
         self.kernels.advance(self.io.box, int(a))  # a NumPy integer would compile the kernel again
+        if words:
+            self.history = (*self.history, words) if self.io.clock[0] else ()
 
     def utility(self) -> float:
-        value = float(self.io.utility_mover[0])
-        return value if self.player == 0 else 0.0 - value  # never -0.0
+        return float(self.io.utility[0]) + 0.0  # never -0.0
 
 
 def on_fastest_floor(game: Game) -> Game:

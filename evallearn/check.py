@@ -201,6 +201,13 @@ class _Checker:
         )  # fmt: skip
         for outcome, _ in rolls:
             self.check_result(s, outcome)
+        self.expect(
+            not self.attempt("actions", lambda: game.actions(s), s), "actions",
+            f"offers actions before a roll in {self.text(s)}", "answer () where to_play is CHANCE",
+        )  # fmt: skip
+        viewer = self.attempt("viewer", lambda: game.viewer(s), s)
+        if viewer is not FAILED:
+            self.check_features(s, viewer)
 
     def check_actions(self, s: State, player: int) -> None:
         game = self.game
@@ -220,6 +227,11 @@ class _Checker:
         for a in actions:
             self.check_result(s, a)
             self.check_action_text(s, a)
+        noisy = self.attempt("noisy_actions", lambda: list(game.noisy_actions(s)), s)
+        self.expect(
+            noisy is FAILED or [a for a in actions if a in noisy] == sorted(noisy, key=actions.index),
+            "noisy_actions", f"gave {noisy}, not all of them legal in {here}: {actions}", "choose among actions(s)",
+        )  # fmt: skip
         illegal = next((a for a in self.seen_actions if a not in actions), None)
         self.seen_actions += [a for a in actions if a not in self.seen_actions][: max(0, 500 - len(self.seen_actions))]
         if illegal is not None:

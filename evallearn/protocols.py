@@ -26,7 +26,7 @@ CHANCE = -1
 """What `to_play` answers when dice, not a player, make the next move."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rules:
     """A game's rules as functions that Numba can compile: the lower floor.
 
@@ -42,10 +42,6 @@ class Rules:
     result: Callable[[Any, int], Any]
     is_terminal: Callable[[Any], bool]
     to_play: Callable[[Any], int]
-    utility_mover: Callable[[Any], float]
-    """Utility of a terminal state to the player that `to_play` names there, float32."""
-    features_mover: Callable[[Any, Any], None]
-    """features_mover(s, out: float32[n_features]): the features seen by the player to move."""
     phase: Callable[[Any], int]
     key: Callable[[Any], int]
     """A well-mixed 64-bit hash; equal for two states only if the mover's future is the same in both."""
@@ -57,6 +53,42 @@ class Rules:
     """No game lasts longer than this."""
     alternates: bool = True
     """True if the players move strictly in turn (a pass is an action)."""
+
+    # --- two players, zero-sum, no chance: as the mover sees it ------------------------------------------------------
+    utility_mover: Callable[[Any], float] | None = None
+    """Utility of a terminal state to the player that `to_play` names there, float32."""
+    features_mover: Callable[[Any, Any], None] | None = None
+    """features_mover(s, out: float32[n_features]): the features seen by the player to move."""
+
+    # --- every other game: as any player sees it ---------------------------------------------------------------------
+    utility_player: Callable[[Any, int], float] | None = None
+    """utility_player(s, player): utility of a terminal state to `player`, float32."""
+    features_player: Callable[[Any, int, Any], None] | None = None
+    """features_player(s, player, out: float32[n_features]): the features seen by `player`."""
+    chances: Callable[[Any, Any, Any], int] | None = None
+    """chances(s, out: int32[max_outcomes], probabilities: float64[max_outcomes]) -> n, where to_play(s) is CHANCE.
+
+    `result` takes the outcomes as it takes actions.
+    """
+    max_outcomes: int = 0
+    """No roll has more outcomes than this."""
+
+    # --- rules that look back ----------------------------------------------------------------------------------------
+    clock: Callable[[Any], int] | None = None
+    """Plies since the last move that cannot be taken back: the games that have it end in a draw where a position
+    occurs for the third time.
+
+    `key` is then what "the same position" means: it includes who is to move and leaves the clock out. No position may
+    come back in fewer than four plies. The kernels remember the keys; `is_terminal` need not see repetitions.
+    """
+    clock_limit: int = 0
+    """`is_terminal` calls the game a draw at this clock."""
+    perft_through_draws: bool = False
+    """`actions` also answers where the game is drawn by a rule, and perft goes on there, as is the custom in chess."""
+
+    # --- quiescence --------------------------------------------------------------------------------------------------
+    noisy_actions: Callable[[Any, Any], int] | None = None
+    """noisy_actions(s, out: int32[max_actions]) -> n: those that Game.noisy_actions names, in the same order."""
 
     @property
     def n_words(self) -> int:
@@ -92,6 +124,11 @@ class Game(ABC):
     heuristics: ClassVar[Mapping[str, Heuristic]] = {}
     opening_plies: ClassVar[int] = 4
     """Random plies with which self-play and matches open, unless told otherwise: enough that games differ."""
+    parameters: ClassVar[Mapping[str, str]] = {}
+    """{parameter: what it means}. `get_game("matches,piles=3-4-5,k=3")` calls Matches(piles="3-4-5", k="3").
+
+    The constructor reads the texts (SpecError if it cannot), and sets `name` to such a text unless all are defaults.
+    """
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     @abstractmethod
@@ -104,7 +141,7 @@ class Game(ABC):
 
     @abstractmethod
     def actions(self, s: State) -> Sequence[Action]:
-        """The legal actions, always in the same order; empty only on terminal states."""
+        """The legal actions, always in the same order; empty only on terminal states and chance nodes."""
 
     @abstractmethod
     def result(self, s: State, a: Action) -> State:
@@ -122,7 +159,17 @@ class Game(ABC):
         """(outcome, probability) of every roll, where to_play(s) is CHANCE."""
         raise NotImplementedError(f"{self.name} has no chance nodes")
 
+    def noisy_actions(self, s: State) -> Sequence[Action]:
+        """The actions after which the value may jump (captures, promotions): a quiescence search tries them."""
+        return ()
+
     # --- what an Eval sees -----------------------------------------------------------------------------------------
+    def viewer(self, s: State) -> int:
+        """Whose eyes an Eval of a two-player game sees `s` with: who is to move, or is to move after the roll."""
+        while (player := self.to_play(s)) == CHANCE:
+            s = self.result(s, self.chances(s)[0][0])
+        return player
+
     def features(self, s: State, player: int) -> Sequence[float]:
         """One number per feature_names, as `player` sees the non-terminal state `s`."""
         return ()
@@ -166,11 +213,18 @@ class Game(ABC):
         """The 64-bit words of rules.State. The default fits a state that is such a NamedTuple already."""
         return tuple(s)  # type: ignore[arg-type]  # by contract a NamedTuple of ints where `rules` exists
 
-    def decode(self, words: Sequence[int]) -> State:
-        """The inverse of `encode`."""
+    def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
+        """The inverse of `encode` and `history`."""
         rules = self.rules
         assert rules is not None
         return rules.State(*words)  # type: ignore[no-any-return]
+
+    def history(self, s: State) -> Sequence[tuple[int, ...]]:
+        """What `encode` gave for the positions since the last move that cannot be taken back, oldest first, but `s`.
+
+        Only games whose rules look back (`Rules.clock`) have one: their states carry it.
+        """
+        return ()
 
     def __repr__(self) -> str:
         return f"<game {self.name} v{self.version}>"

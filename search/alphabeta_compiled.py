@@ -10,29 +10,39 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.compiled.absent import bindings
 from evallearn.compiled.bits import jitable, mix64
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.compiled.table import Table
-from evallearn.errors import EvallearnError
+from evallearn.errors import EvallearnError, SearchError
 from evallearn.protocols import EvalKernel, Evaluator, Game, IsCutoff, Limits, Rules, SearchResult, State
 from evallearn.search.alphabeta_plain import MAX_DEPTH
-from evallearn.search.common import require_unfinished, tie_ranks
+from evallearn.search.common import cut_at_depth, require_unfinished, tie_ranks
 
 TEMPLATE = Path(__file__).with_name("alphabeta_kernel.py")
-RULE_NAMES = ("State", "actions", "result", "is_terminal", "to_play", "utility_mover", "key")
+RULE_NAMES = ("State", "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock")
+MAX_ACTIONS = 1 << 15
+"""Actions are kept in 16 bits, in the table and in the lines."""
 NO_LIMIT = 1 << 62
 SHORT_DEPTH, SHORT_NODES = 6, 300_000
 """Up to here a search takes milliseconds and runs in the caller's thread; longer ones must hear Ctrl-C."""
 
 
+def search_plies(rules: Rules) -> int:
+    """How deep any line can go."""
+    return min(rules.max_plies, MAX_DEPTH)
+
+
 def context(rules: Rules) -> np.ndarray:
     """The one record that a search carries."""
-    plies, width = rules.max_plies + 2, rules.max_actions
+    plies, width = search_plies(rules) + 2, rules.max_actions
+    path = rules.clock_limit + plies if rules.clock else 1
     fields: list[Any] = [
         ("nodes", "i8"), ("node_limit", "i8"), ("asked", "i8"), ("stop", "i8"),
         ("table_address", "u8"), ("table_mask", "u8"), ("salt", "u8"),
         ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("all_values", "i4"),
         ("n_root", "i8"), ("best_index", "i8"), ("depth", "i8"), ("exact", "i8"),
+        ("n_past", "i8"), ("path", "u8", (path,)), ("doubled", "i1", (path,)),
         ("value", "f4"), ("line_length", "i4"),
         ("words", "u8", (rules.n_words,)),
         ("root_actions", "i4", (width,)), ("ranks", "i4", (width,)),
@@ -61,14 +71,22 @@ class CompiledAlphaBeta:
     ) -> None:
         rules = game.rules
         assert rules is not None
+        if rules.n_actions > MAX_ACTIONS:
+            raise SearchError(
+                f"rules.n_actions={rules.n_actions} of {game.name}: number its actions below {MAX_ACTIONS}, "
+                "or use floor='plain'"
+            )
         self.game, self.evaluator = game, evaluator
         self.kernels: Any = specialise(
             TEMPLATE,
-            **{name: getattr(rules, name) for name in RULE_NAMES},
+            **bindings(rules, *RULE_NAMES),
             evaluate_mover=kernel.evaluate_mover,
             is_cutoff=jitable(is_cutoff),
             N_WORDS=rules.n_words,
-            MAX_PLIES=rules.max_plies,
+            CUTS_AT_DEPTH=is_cutoff is cut_at_depth,
+            HAS_CLOCK=rules.clock is not None,
+            CLOCK_LIMIT=rules.clock_limit,
+            MAX_PLIES=search_plies(rules),
             SIZES=(rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
             ALTERNATES=rules.alternates,
         )
@@ -82,6 +100,7 @@ class CompiledAlphaBeta:
         self.at["table_address"][0] = self.table.address
         self.at["table_mask"][0] = len(self.table.entries) - 1
         self.searches = 0
+        self.no_past = np.zeros((0, rules.n_words), np.uint64)
         self.win = float(game.utility_range[1])
         self.thread: ThreadPoolExecutor | None = None
         self._warm_up()
@@ -100,7 +119,7 @@ class CompiledAlphaBeta:
         start = perf_counter()
         at, row = self.at, self.row
         row["words"][:] = self.game.encode(s)
-        player = int(self.kernels.prepare(self.box))
+        player = int(self.kernels.prepare(self.box, self._past(s)))
         if player < 0:
             require_unfinished(self.game, s)
         n = int(at["n_root"][0])
@@ -128,6 +147,11 @@ class CompiledAlphaBeta:
             if action_values and depth
             else None,
         )
+
+    def _past(self, s: State) -> np.ndarray:
+        """The words of the positions that the rules may look back to."""
+        history = self.game.history(s)
+        return np.array(history, np.uint64) if history else self.no_past
 
     def _run(self, limits: Limits, start: float) -> None:
         free = limits.nodes is not None or limits.seconds is not None

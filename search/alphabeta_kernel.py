@@ -2,8 +2,10 @@
 """Template: alpha-beta specialised to one game and one Eval. See `specialise`; the names below are injected.
 
 State, actions, result, is_terminal, to_play, utility_mover, key   the game's `Rules`
+clock, HAS_CLOCK, CLOCK_LIMIT                                      of a game whose rules look back
 evaluate_mover(s, params) -> float32                               the Eval
 is_cutoff(s, depth_left) -> bool                                   the cutoff test
+CUTS_AT_DEPTH                                                      whether that is the default one
 N_WORDS, MAX_PLIES, ALTERNATES                                     of the game
 CACHE                                                              whether the disk cache is on
 
@@ -15,12 +17,15 @@ import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
+from evallearn.compiled.bits import mix64
 from evallearn.compiled.table import table_entry
 
 EXACT, LOWER, UPPER, BOUND_BITS, PROVEN = 1, 2, 3, 3, 4
 KILLER_1, KILLER_2, TABLE_FIRST, HISTORY_CAP = 1 << 29, 1 << 28, 1 << 30, 1 << 27
 INF = np.float32(np.inf)
 ZERO = np.float32(0)
+RETURN = 4
+"""Plies in which a position can come back at the earliest; so its third occurrence is at least twice as far."""
 
 
 @njit(nogil=True)
@@ -33,13 +38,15 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     ctx.nodes += 1
     if is_terminal(s):
         return utility_mover(s)
+    if HAS_CLOCK and third_time(key(s), clock(s), ctx.n_past + ply, ctx):
+        return ZERO
     if is_cutoff(s, depth) or ply >= MAX_PLIES:
         ctx.asked += 1
         return evaluate_mover(s, params)
     table_action = -1
     k = np.uint64(0)
     if ctx.use_table:
-        k = key(s) ^ ctx.salt
+        k = (table_key(s, depth, ctx.n_past + ply, ctx) if HAS_CLOCK else key(s)) ^ ctx.salt
         entry = table_entry(ctx.table_address, ctx.table_mask, k)
         if entry.key == k and entry.flag != 0:
             table_action = np.int64(entry.action)
@@ -118,6 +125,41 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
 
 
 @njit(nogil=True)
+def third_time(k, since, here, ctx):
+    """Notes position `k` as number `here` of the path, played plies included; True if it was there twice before.
+
+    since: plies since the last move that cannot be taken back.
+    """
+    since = min(since, here)
+    seen = 0
+    for i in range(here - RETURN, here - since - 1, -2 if ALTERNATES else -1):
+        if ctx.path[i] == k:
+            seen += 1
+    ctx.path[here] = k
+    ctx.doubled[here] = seen > 0 or (since > 0 and ctx.doubled[here - 1] != 0)
+    return seen >= 2
+
+
+@njit(nogil=True)
+def table_key(s, depth, here, ctx):
+    """The position's key where no rule that looks back can strike within `depth`; else one that knows the past too.
+
+    A third occurrence needs eight plies that can be taken back. If no position stood there twice so far, it needs a
+    first return and a second one four plies later, five in all.
+    """
+    since = clock(s)
+    beyond_count = since + depth < CLOCK_LIMIT
+    since = min(since, here)
+    beyond_repetition = since + depth < 2 * RETURN or (depth <= RETURN and ctx.doubled[here] == 0)
+    if CUTS_AT_DEPTH and beyond_count and beyond_repetition:
+        return ctx.path[here]
+    past = mix64(np.uint64(clock(s)))
+    for i in range(here - since, here):  # a sum: what counts is which positions were there, not in which order
+        past += mix64(ctx.path[i])
+    return ctx.path[here] ^ mix64(past)
+
+
+@njit(nogil=True)
 def reward(a, player, depth, ply, ctx):
     """Remember the action that refuted this position."""
     if ctx.use_killers and ctx.killers[ply, 0] != a:
@@ -177,11 +219,21 @@ def search_root(s, depth, ctx, params):
 
 
 @njit(cache=CACHE, nogil=True)
-def prepare(box):
-    """Write the root's actions; returns who is to play, or -2 if the game is over."""
+def prepare(box, past):
+    """Write the root's actions; returns who is to play, or -2 if the game is over.
+
+    past: uint64[n, N_WORDS], the positions before it since the last move that cannot be taken back.
+    """
     ctx = box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
-    ctx.n_root = 0 if is_terminal(s) else actions(s, ctx.root_actions)
+    over = is_terminal(s)
+    if HAS_CLOCK:
+        ctx.n_past = min(len(past), CLOCK_LIMIT)
+        for i in range(ctx.n_past):
+            words = past[len(past) - ctx.n_past + i]
+            third_time(key(State(*to_fixed_tuple(words, N_WORDS))), i, i, ctx)
+        over = third_time(key(s), clock(s), ctx.n_past, ctx) or over
+    ctx.n_root = 0 if over else actions(s, ctx.root_actions)
     return np.int64(-2) if ctx.n_root == 0 else np.int64(to_play(s))
 
 
@@ -223,6 +275,8 @@ def extend_line(s, ctx):
     for i in range(ctx.line_length):
         s = result(s, np.int64(ctx.line[i]))
     while ctx.line_length < ctx.depth and not is_terminal(s):
+        if HAS_CLOCK and clock(s) + ctx.depth - ctx.line_length >= 2 * RETURN:
+            return  # the table's action may be another path's
         k = key(s) ^ ctx.salt
         entry = table_entry(ctx.table_address, ctx.table_mask, k)
         if entry.key != k or (entry.flag & BOUND_BITS) != EXACT or entry.depth != ctx.depth - ctx.line_length:

@@ -6,14 +6,14 @@ import random
 
 import numpy as np
 
-from evallearn.protocols import Action, Game, State
+from evallearn.protocols import CHANCE, Action, Game, State
 
 
 def random_game(game: Game, seed: int) -> list[tuple[State, Action | None]]:
     """(state, action) of every ply; the last state is terminal and has no action."""
     rng, s, played = random.Random(seed), game.initial(), []
     while not game.is_terminal(s):
-        a = rng.choice(game.actions(s))
+        a = rng.choice(game.actions(s) or [outcome for outcome, _ in game.chances(s)])
         played.append((s, a))
         s = game.result(s, a)
     return [*played, (s, None)]
@@ -36,17 +36,41 @@ def compare_floors(game: Game, s: State) -> None:
     """The rules of the compiled floor, run uncompiled, against the plain floor."""
     rules = game.rules
     assert rules is not None
+    player = game.to_play(s)
     with np.errstate(over="ignore"):
         word = rules.State(*map(np.uint64, game.encode(s)))
+        if game.history(s) and game.is_terminal(s):
+            return  # perhaps by repetition, which is the kernels' affair
         assert rules.is_terminal(word) == game.is_terminal(s)
-        assert (rules.to_play(word), rules.phase(word)) == (game.to_play(s), game.phase(s))
+        assert rules.to_play(word) == player
         if game.is_terminal(s):
-            assert rules.utility_mover(word) == game.utility(s, game.to_play(s))
+            if rules.utility_mover:
+                assert rules.utility_mover(word) == game.utility(s, player)
+            else:
+                assert [rules.utility_player(word, p) for p in range(game.n_players)] == [
+                    game.utility(s, p) for p in range(game.n_players)
+                ]
             return
-        actions, numbers = np.zeros(rules.max_actions, np.int32), np.zeros(len(game.feature_names), np.float32)
-        found = actions[: rules.actions(word, actions)].tolist()
-        assert found == list(game.actions(s))
-        rules.features_mover(word, numbers)
-        assert numbers.tolist() == list(game.features(s, game.to_play(s)))
+        assert rules.phase(word) == game.phase(s)
+        numbers = np.zeros(len(game.feature_names), np.float32)
+        if rules.features_mover:
+            rules.features_mover(word, numbers)
+            assert numbers.tolist() == np.asarray(game.features(s, player), np.float32).tolist()
+        else:
+            for p in range(game.n_players):
+                rules.features_player(word, p, numbers)
+                assert numbers.tolist() == np.asarray(game.features(s, p), np.float32).tolist()
+        choices = np.zeros(max(rules.max_actions, rules.max_outcomes), np.int32)
+        if player == CHANCE:
+            odds = np.zeros(rules.max_outcomes)
+            n = rules.chances(word, choices, odds)
+            found = choices[:n].tolist()
+            assert list(zip(found, odds[:n].tolist(), strict=True)) == list(game.chances(s))
+        else:
+            found = choices[: rules.actions(word, choices)].tolist()
+            assert found == list(game.actions(s))
         for a in found:
-            assert game.decode([int(w) for w in rules.result(word, a)]) == game.result(s, a)
+            t = game.result(s, a)
+            assert game.decode([int(w) for w in rules.result(word, a)], game.history(t)) == t
+        if rules.noisy_actions:
+            assert choices[: rules.noisy_actions(word, choices)].tolist() == list(game.noisy_actions(s))

@@ -609,9 +609,23 @@ def test_broken_decoding_is_told():
     )
 
 
-def test_rules_of_a_game_with_chance_are_refused():
+def test_rules_by_mover_of_a_game_with_chance_are_refused():
     game = broken(CoinRace, rules=toys.DOUBLE_MOVE_RULES)
-    complains(game, r"coin_race\.rules: the game has more to it; the compiled floor plays two-player zero-sum games .*")
+    complains(game, r"coin_race\.rules\.utility_mover: is not for such a game; leave it out")
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"utility_mover": None}, r"utility_mover: is missing; give it"),
+        ({"features_player": toys.pile_features_mover}, r"features_player: is not for a two-player .*; leave it out"),
+        ({"chances": toys.pile_actions}, r"chances: is not for a two-player zero-sum game .*; leave it out"),
+        ({"clock_limit": 3}, r"clock_limit: is 3; give clock and clock_limit, or neither"),
+        ({"clock": toys.pile_phase}, r"clock_limit: is 0; give clock and clock_limit, or neither"),
+    ],
+)
+def test_rules_of_another_kind_of_game_are_refused(changes, line):
+    complains(with_rules(**changes), r"double_move\.rules\." + line)
 
 
 # --- rules that Numba cannot compile -----------------------------------------------------------------------------

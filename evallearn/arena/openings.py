@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from evallearn.errors import SpecError
 from evallearn.mixing import scramble
@@ -51,20 +50,7 @@ class CompiledReferee(Referee):
 
         super().__init__(game)
         compiled = CompiledGame(game)  # our own: an agent that shared its record would overwrite it
-        self.io, self.kernels = compiled.io, compiled.kernels
-        # the default decode asks for the rules at every call, which costs more than all the rest of a ply
-        default = type(game).decode is Game.decode
-        self.decode: Callable[[Any], State] = compiled.compiled_rules.State._make if default else game.decode  # type: ignore[attr-defined]
-
-    def look(self, s: State) -> tuple[int, Sequence[Action]]:
-        io = self.io
-        io.words[:] = self.game.encode(s)
-        n = self.kernels.look(io.box)
-        return io.player.item(), io.actions[:n].tolist()
-
-    def after(self, s: State, a: Action) -> State:
-        self.kernels.advance(self.io.box, a)  # `look` left `s` in the record
-        return self.decode(self.io.words.tolist())
+        self.look, self.after = compiled.look, compiled.after  # type: ignore  # no detour: each ply counts
 
 
 def referee_of(game: Game) -> Referee:

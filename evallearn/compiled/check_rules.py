@@ -16,7 +16,7 @@ from evallearn.compiled.bits import u64
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import EvallearnError
 from evallearn.mixing import MASK64
-from evallearn.protocols import Game, Rules, State
+from evallearn.protocols import CHANCE, Game, Rules, State
 
 Expect = Callable[[bool, str, str, str], bool]
 ALIKE = "make both floors agree"
@@ -30,10 +30,7 @@ def check_rules(game: Game, histories: Sequence[Sequence[State]], expect: Expect
     """Report through `expect` wherever the floors differ on these games."""
     rules = game.rules
     assert rules is not None
-    if not expect(
-        game.n_players == 2 and game.zero_sum and not game.has_chance, "rules", "the game has more to it",
-        "the compiled floor plays two-player zero-sum games without chance: answer None",
-    ):  # fmt: skip
+    if not _check_shape(game, rules, expect):
         return
     for history in histories:
         _check_history(game, rules, history, expect)
@@ -48,6 +45,25 @@ def check_rules(game: Game, histories: Sequence[Sequence[State]], expect: Expect
     _check_compiled(game, positions, expect)
 
 
+def _check_shape(game: Game, rules: Rules, expect: Expect) -> bool:
+    """Are the functions there that this kind of game needs, and no others?"""
+    by_mover = game.n_players == 2 and game.zero_sum and not game.has_chance
+    kind = "a two-player zero-sum game without chance" if by_mover else "such a game"
+    wanted = {
+        "utility_mover": by_mover, "features_mover": by_mover,
+        "utility_player": not by_mover, "features_player": not by_mover, "chances": game.has_chance,
+    }  # fmt: skip
+    for name, need in wanted.items():
+        there = getattr(rules, name) is not None
+        remedy = "give it" if need else "leave it out"
+        if not expect(there == need, f"rules.{name}", "is missing" if need else f"is not for {kind}", remedy):
+            return False
+    return expect(
+        (rules.clock is None) == (rules.clock_limit == 0), "rules.clock_limit", f"is {rules.clock_limit}",
+        "give clock and clock_limit, or neither",
+    )  # fmt: skip
+
+
 def _check_history(game: Game, rules: Rules, history: Sequence[State], expect: Expect) -> None:
     plies = len(history) - 1
     expect(
@@ -55,7 +71,7 @@ def _check_history(game: Game, rules: Rules, history: Sequence[State], expect: E
         "raise it to the longest possible game",
     )  # fmt: skip
     if rules.alternates:
-        players = [game.to_play(s) for s in history]
+        players = [p for p in (game.to_play(s) for s in history) if p != CHANCE]
         expect(
             all(p != q for p, q in pairwise(players)), "rules.alternates", f"is True, but the players moved {players}",
             "declare alternates=False",
@@ -91,27 +107,65 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
     """The rules as plain Python on words; False if it makes no sense to go on."""
     state, here = _state(game, rules, s, expect)
     inverse = "make it the inverse of encode"
-    back = _run(expect, "decode", inverse, here, lambda: game.decode([int(w) for w in state]))
+    past = tuple(game.history(s))
+    given = ([int(w) for w in state], past) if past else ([int(w) for w in state],)
+    back = _run(expect, "decode", inverse, here, lambda: game.decode(*given))
     expect(back == s, "decode", f"gave {back!r}, not {s!r}", inverse)
+    if rules.clock is not None:
+        count = int(_run(expect, "rules.clock", "answer a count of plies", here, lambda: rules.clock(state)))  # type: ignore[misc]
+        expect(
+            count == len(past), "rules.clock", f"is {count} after {len(past)} positions of history in {here}",
+            "clear both where a move cannot be taken back",
+        )  # fmt: skip
+        if game.is_terminal(s) and _third_time(rules, state, past):
+            return True  # which kernels see, not rules.is_terminal
     terminal = bool(_run(expect, "rules.is_terminal", ALIKE, here, lambda: rules.is_terminal(state)))
     ok = expect(terminal == game.is_terminal(s), "rules.is_terminal", f"is {terminal} in {here}", ALIKE)
     if terminal or not ok:
         return ok
-    found = _actions(rules, state, here, expect)
-    plain_actions = list(game.actions(s))
-    ok = expect(found == plain_actions, "rules.actions", f"gave {found}, plain {plain_actions} in {here}", ALIKE)
-    ok &= expect(
-        all(0 <= a < rules.n_actions for a in found), "rules.n_actions", f"is {rules.n_actions}, {here} has {found}",
-        "raise it above the largest action",
-    )  # fmt: skip
+    player = int(_run(expect, "rules.to_play", ALIKE, here, lambda: rules.to_play(state)))
+    if not expect(
+        player == game.to_play(s), "rules.to_play", f"gave {player}, plain {game.to_play(s)} in {here}", ALIKE
+    ):
+        return False
+    if player == CHANCE:
+        found = _outcomes(game, rules, s, state, here, expect)
+    else:
+        found = _actions(rules, state, here, expect)
+        plain_actions = list(game.actions(s))
+        ok = expect(found == plain_actions, "rules.actions", f"gave {found}, plain {plain_actions} in {here}", ALIKE)
+        ok &= expect(
+            all(0 <= a < rules.n_actions for a in found), "rules.n_actions",
+            f"is {rules.n_actions}, {here} has {found}", "raise it above the largest action",
+        )  # fmt: skip
     features = np.zeros(len(game.feature_names), np.float32)
     many = f"write one number for each of {len(features)} feature_names"
-    _run(expect, "rules.features_mover", many, here, lambda: rules.features_mover(state, features))
+    if rules.features_mover is not None:
+        _run(expect, "rules.features_mover", many, here, partial(rules.features_mover, state, features))
+    elif rules.features_player is not None:
+        _run(expect, "rules.features_player", many, here, partial(rules.features_player, state, 0, features))
     for a in found if ok else ():
         child = _run(expect, "rules.result", ALIKE, here, partial(_words_after, rules, state, a))
         plain = tuple(int(w) for w in game.encode(game.result(s, a)))
         ok &= expect(child == plain, "rules.result", f"gave {child}, plain {plain} for action {a} in {here}", ALIKE)
     return ok
+
+
+def _third_time(rules: Rules, state: Any, past: Sequence[tuple[int, ...]]) -> bool:
+    """True if the position stood on the board twice before."""
+    now = int(rules.key(state))
+    return sum(int(rules.key(rules.State(*map(u64, words)))) == now for words in past) >= 2
+
+
+def _outcomes(game: Game, rules: Rules, s: State, state: Any, here: str, expect: Expect) -> list[int]:
+    """What rules.chances writes, compared with the plain floor."""
+    assert rules.chances is not None
+    out, odds = np.zeros(rules.max_outcomes, np.int32), np.zeros(rules.max_outcomes)
+    more = f"raise rules.max_outcomes above {rules.max_outcomes}, or mend the index"
+    n = int(_run(expect, "rules.chances", more, here, partial(rules.chances, state, out, odds)))
+    found, plain = list(zip(out[:n].tolist(), odds[:n].tolist(), strict=True)), list(game.chances(s))
+    expect(found == plain, "rules.chances", f"gave {found}, plain {plain} in {here}", ALIKE)
+    return [outcome for outcome, _ in found]
 
 
 def _words_after(rules: Rules, state: Any, a: int) -> tuple[int, ...]:
@@ -136,7 +190,7 @@ def _check_keys(game: Game, rules: Rules, positions: Sequence[State], expect: Ex
             continue
         state, here = _state(game, rules, s, expect)
         key = int(_run(expect, "rules.key", "answer a 64-bit word, as mix64 does", here, partial(rules.key, state)))
-        mover = game.to_play(s)
+        mover = game.viewer(s)
         future = (list(game.actions(s)), [float(f) for f in game.features(s, mover)], game.phase(s))
         other, there = known.setdefault(key, (future, here))
         expect(
@@ -158,7 +212,7 @@ def _check_compiled(game: Game, positions: Sequence[State], expect: Expect) -> N
         for method, ask in _questions(game, s):
             compiled, plain = ask(fast), ask(game)
             remedy = ALIKE
-            if method == "utility_mover" and np.array_equal(np.float32(compiled), np.float32(plain)):
+            if method.startswith("utility") and np.array_equal(np.float32(compiled), np.float32(plain)):
                 remedy = "use utilities that float32 holds exactly: kernels compute with it"
             expect(compiled == plain, f"rules.{method}", f"gave {compiled}, plain {plain} in {here}", remedy)
         if not game.is_terminal(s):
@@ -173,17 +227,27 @@ def _check_compiled(game: Game, positions: Sequence[State], expect: Expect) -> N
 
 def _questions(game: Game, s: State) -> list[tuple[str, Callable[[Game], Any]]]:
     """(method of the rules, what to ask of both floors)."""
+    assert game.rules is not None
+    view = "player" if game.rules.features_mover is None else "mover"
     always: list[tuple[str, Callable[[Game], Any]]] = [
         ("to_play", lambda g: g.to_play(s)),
         ("is_terminal", lambda g: g.is_terminal(s)),
     ]
     if game.is_terminal(s):
-        return [*always, ("utility_mover", lambda g: [float(g.utility(s, p)) for p in range(2)])]
-    mover = game.to_play(s)
+        return [*always, (f"utility_{view}", lambda g: [float(g.utility(s, p)) for p in range(game.n_players)])]
+    mover = game.viewer(s)
+    viewers = range(game.n_players) if view == "player" else (mover,)
+    seen = [(f"features_{view}", lambda g, p=p: np.asarray(g.features(s, p), np.float32).tolist()) for p in viewers]
+    asked = [*always, ("phase", lambda g: g.phase(s)), *seen]
+    if game.to_play(s) == CHANCE:
+        return [
+            *asked,
+            ("chances", lambda g: list(g.chances(s))),
+            ("result", lambda g: [g.result(s, a) for a, _ in game.chances(s)]),
+        ]
     return [
-        *always,
+        *asked,
         ("actions", lambda g: list(g.actions(s))),
+        ("noisy_actions", lambda g: list(g.noisy_actions(s))),
         ("result", lambda g: [g.result(s, a) for a in g.actions(s)]),
-        ("phase", lambda g: g.phase(s)),
-        ("features_mover", lambda g: np.asarray(g.features(s, mover), np.float32).tolist()),
     ]

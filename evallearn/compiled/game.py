@@ -2,44 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from evallearn.compiled.absent import bindings
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.errors import GameError
-from evallearn.protocols import Action, Game, Rules, State
+from evallearn.protocols import CHANCE, Action, Game, Rules, State
 
 TEMPLATE = Path(__file__).with_name("game_kernel.py")
 RULE_NAMES = (
-    "State", "actions", "result", "is_terminal", "to_play", "utility_mover", "features_mover", "phase", "key",
+    "State", "actions", "result", "is_terminal", "to_play", "phase", "key", "utility_mover", "features_mover",
+    "utility_player", "features_player", "chances", "clock", "noisy_actions",
 )  # fmt: skip
 
 DECLARATIONS = (
     "name", "version", "n_players", "has_chance", "zero_sum", "utility_range",
-    "feature_names", "antisymmetric", "n_phases", "heuristics", "opening_plies",
+    "feature_names", "antisymmetric", "n_phases", "heuristics", "opening_plies", "parameters",
 )  # fmt: skip
+
+PERFT_UNHEARD = 6
+"""Plies that perft counts in one piece; Ctrl-C is heard between the pieces."""
+
+Words = tuple[int, ...]
+
+
+def game_bindings(game: Game, rules: Rules) -> dict[str, Any]:
+    """What the template is specialised to."""
+    return {
+        **bindings(rules, *RULE_NAMES),
+        "N_WORDS": rules.n_words,
+        "N_PLAYERS": game.n_players,
+        "BY_MOVER": rules.features_mover is not None,
+        "HAS_CHANCE": rules.chances is not None,
+        "HAS_CLOCK": rules.clock is not None,
+        "THROUGH_DRAWS": rules.perft_through_draws,
+    }
 
 
 class Mailbox:
     """The record through which Python and the game's kernels talk, and views of its fields."""
 
-    def __init__(self, rules: Rules, n_features: int) -> None:
+    def __init__(self, game: Game, rules: Rules, kernels: Any) -> None:
+        width = max(rules.max_actions, rules.max_outcomes)
         fields: list[Any] = [
             ("words", "u8", (rules.n_words,)),
             ("player", "i8"),
             ("terminal", "i8"),
-            ("utility_mover", "f8"),
+            ("utility", "f8", (game.n_players,)),
             ("key", "u8"),
-            ("actions", "i4", (rules.max_actions,)),
-            ("features", "f4", (max(1, n_features),)),
+            ("clock", "i8"),
+            ("n_past", "i8"),
+            ("past", "u8", (rules.clock_limit + 1,)),
+            ("actions", "i4", (width,)),
+            ("probabilities", "f8", (max(1, rules.max_outcomes),)),
+            ("features", "f4", (max(1, len(game.feature_names)),)),
         ]
+        self.game, self.kernels, self.looks_back = game, kernels, rules.clock is not None
+        # the default decode asks for the rules at every call, which costs more than all the rest of a ply
+        default = type(game).decode is Game.decode
+        self.decode: Callable[..., State] = rules.State._make if default else game.decode  # type: ignore[attr-defined]
         self.box = np.zeros(1, np.dtype(fields, align=True))
-        self.words, self.actions, self.features = (self.box[k][0] for k in ("words", "actions", "features"))
-        self.player, self.terminal, self.utility_mover = (self.box[k] for k in ("player", "terminal", "utility_mover"))
-        self.key = self.box["key"]
+        self.words, self.actions, self.probabilities, self.utility, self.features = (
+            self.box[k][0] for k in ("words", "actions", "probabilities", "utility", "features")
+        )
+        self.player, self.terminal, self.key, self.clock, self.n_past = (
+            self.box[k] for k in ("player", "terminal", "key", "clock", "n_past")
+        )
+
+    def put(self, s: State) -> None:
+        """Set up the position, and what its rules must remember."""
+        self.words[:] = self.game.encode(s)
+        if self.looks_back:
+            history = self.game.history(s)
+            self.n_past[0] = 0
+            if history:
+                self.kernels.recall(self.box, np.array(history, np.uint64))
+
+    def after(self, s: State, a: int) -> State:
+        """The state after the legal action `a`; `s` is in the record."""
+        self.kernels.advance(self.box, a)
+        words = self.words.tolist()
+        if not self.looks_back:
+            return self.decode(words)
+        history = (*self.game.history(s), self.game.encode(s)) if self.clock[0] else ()
+        return self.decode(words, history)
 
 
 class CompiledGame(Game):
@@ -53,62 +103,87 @@ class CompiledGame(Game):
         self.plain, self.compiled_rules = plain, rules
         for attribute in DECLARATIONS:
             setattr(self, attribute, getattr(plain, attribute))
-        bindings = {name: getattr(rules, name) for name in RULE_NAMES}
-        self.kernels: Any = specialise(TEMPLATE, **bindings, N_WORDS=rules.n_words)
-        self.io = Mailbox(rules, len(self.feature_names))
+        self.by_mover = rules.features_mover is not None
+        self.kernels: Any = specialise(TEMPLATE, **game_bindings(plain, rules))
+        self.io = self.mailbox()
         announce(f"the rules of {self.name}", self.kernels.measure)  # the last of the three
         try:
             self._warm_up()
         except COMPILE_ERRORS as error:
             raise explain_failure(error, f"{self.name}.rules") from None
 
+    def mailbox(self) -> Mailbox:
+        """A record of one's own, for whoever plays on it while others ask this game."""
+        return Mailbox(self.plain, self.compiled_rules, self.kernels)
+
     def _warm_up(self) -> None:
         """Compile, or fetch from the disk, all but perft: a rule that Numba does not understand is found here."""
         s = self.plain.initial()
-        for a in self.actions(s)[:1]:
-            self.result(s, a)
-        self.features_and_phase(s)
+        player, choices = self.look(s)
+        for a in choices[:1]:
+            self.after(s, a)
+        self.features_and_phase(s, max(player, 0))
 
-    def _look(self, s: State) -> int:
-        self.io.words[:] = self.plain.encode(s)
-        return int(self.kernels.look(self.io.box))
+    # --- two questions in one ----------------------------------------------------------------------------------------
+    def look(self, s: State) -> tuple[int, list[int]]:
+        """Who is to play, and the legal actions, or the outcomes of a roll: none if the game is over."""
+        io = self.io
+        io.put(s)
+        n = self.kernels.look(io.box)
+        return io.player.item(), io.actions[:n].tolist()
+
+    def after(self, s: State, a: int) -> State:
+        """The state after `a`, which `look` has just found legal in `s`."""
+        return self.io.after(s, a)
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
         return self.plain.initial()
 
     def to_play(self, s: State) -> int:
-        self._look(s)
-        return int(self.io.player[0])
+        return self.look(s)[0]
 
     def actions(self, s: State) -> Sequence[Action]:
-        n = self._look(s)
-        return self.io.actions[:n].tolist()  # type: ignore[no-any-return]
+        player, actions = self.look(s)
+        return actions if player != CHANCE else ()
 
     def result(self, s: State, a: Action) -> State:
-        if a not in self.actions(s):
+        if a not in self.look(s)[1]:
             return self.plain.result(s, a)  # which says why it is illegal
-        self.kernels.advance(self.io.box, int(a))  # type: ignore[call-overload]  # a NumPy integer would compile it again
-        return self.plain.decode(self.io.words.tolist())
+        return self.after(s, int(a))  # type: ignore[call-overload]  # a NumPy integer would compile it again
 
     def is_terminal(self, s: State) -> bool:
-        self._look(s)
+        self.look(s)
         return bool(self.io.terminal[0])
 
     def utility(self, s: State, player: int) -> float:
-        self._look(s)
-        value = float(self.io.utility_mover[0])
-        return (value if player == self.io.player[0] else -value) + 0.0  # a draw is 0.0, not -0.0
+        self.look(s)
+        return float(self.io.utility[player]) + 0.0  # a draw is 0.0, not -0.0
+
+    def chances(self, s: State) -> Sequence[tuple[Action, float]]:
+        player, outcomes = self.look(s)
+        if player != CHANCE:
+            return self.plain.chances(s)
+        return list(zip(outcomes, self.io.probabilities[: len(outcomes)].tolist(), strict=True))
+
+    def noisy_actions(self, s: State) -> Sequence[Action]:
+        self.io.put(s)
+        n = self.kernels.noisy(self.io.box)
+        return self.io.actions[:n].tolist()  # type: ignore[no-any-return]
+
+    def viewer(self, s: State) -> int:
+        return self.plain.viewer(s)
 
     def features(self, s: State, player: int) -> Sequence[float]:
-        if player != self.to_play(s):
+        if self.by_mover and player != self.to_play(s):
             mine = self.features_and_phase(s)[0]
             return [0.0 - x for x in mine] if self.antisymmetric else self.plain.features(s, player)
-        return self.features_and_phase(s)[0]
+        return self.features_and_phase(s, player)[0]
 
-    def features_and_phase(self, s: State) -> tuple[list[float], int]:
-        """Both for the player to move, in one call."""
-        self.io.words[:] = self.plain.encode(s)
+    def features_and_phase(self, s: State, player: int = 0) -> tuple[list[float], int]:
+        """Both in one call: for the player to move where the rules are by mover, else for `player`."""
+        self.io.put(s)
+        self.io.player[0] = player
         phase = int(self.kernels.measure(self.io.box))
         return self.io.features[: len(self.feature_names)].tolist(), phase
 
@@ -121,15 +196,20 @@ class CompiledGame(Game):
         return int(self.io.key[0])
 
     def perft(self, s: State, depth: int) -> int:
-        """How many positions lie exactly `depth` plies below `s`."""
+        """How many positions lie exactly `depth` plies below `s`; a roll of the dice is a ply too."""
         if depth < 0:
             raise GameError(f"perft depth {depth}: give 0 or more")
-        if depth > 8:  # in pieces, so that Ctrl-C is heard between them
-            return sum(self.perft(self.result(s, a), depth - 1) for a in self.actions(s))
-        self.io.words[:] = self.plain.encode(s)
-        rows = np.zeros((depth + 1, self.compiled_rules.max_actions), np.int32)
+        self.io.put(s)
+        if depth > PERFT_UNHEARD:
+            below = self.io.actions[: self.kernels.branch(self.io.box)].tolist()
+            return sum(self.perft(self._child(s, a), depth - 1) for a in below)
+        rows = np.zeros((depth + 1, len(self.io.actions)), np.int32)
         announce(f"perft of {self.name}", self.kernels.perft)
         return int(self.kernels.perft(self.io.box, int(depth), rows))
+
+    def _child(self, s: State, a: int) -> State:
+        self.io.put(s)
+        return self.after(s, a)
 
     # --- text and encoding: the plain game's -------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
@@ -154,5 +234,8 @@ class CompiledGame(Game):
     def encode(self, s: State) -> tuple[int, ...]:
         return self.plain.encode(s)
 
-    def decode(self, words: Sequence[int]) -> State:
-        return self.plain.decode(words)
+    def decode(self, words: Sequence[int], history: Sequence[Words] = ()) -> State:
+        return self.plain.decode(words, history) if history else self.plain.decode(words)
+
+    def history(self, s: State) -> Sequence[Words]:
+        return self.plain.history(s)

@@ -1,9 +1,12 @@
 # mypy: ignore-errors
 """Template: a game's rules as kernels that Python can call. See `specialise`; the names below are injected.
 
-State, actions, result, is_terminal, to_play, utility_mover, features_mover, phase, key   the game's `Rules`
-N_WORDS                                                                                   fields of State
-CACHE                                                                                     whether the disk cache is on
+State, actions, result, is_terminal, to_play, phase, key     the game's `Rules`
+utility_mover, features_mover                                as the mover sees it, where BY_MOVER
+utility_player, features_player                              as any player sees it, elsewhere
+chances, clock, noisy_actions                                what some games have
+N_WORDS, N_PLAYERS, HAS_CHANCE, HAS_CLOCK, THROUGH_DRAWS     of the game
+CACHE                                                        whether the disk cache is on
 
 `box` holds the one record through which Python and the kernels talk (`Mailbox`): an array of one record is dispatched
 five times faster than the record itself.
@@ -12,6 +15,8 @@ five times faster than the record itself.
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+CHANCE = -1
 
 
 @njit
@@ -25,49 +30,124 @@ def store(io, s):
         io.words[i] = word
 
 
+@njit
+def occurs_again(io, k):
+    """True if the position with key `k` stood on the board twice before."""
+    seen = 0
+    for i in range(io.n_past):
+        if io.past[i] == k:
+            seen += 1
+    return seen >= 2
+
+
+@njit
+def note_utility(io, s):
+    if BY_MOVER:
+        value = utility_mover(s)
+        for p in range(N_PLAYERS):
+            io.utility[p] = value if p == io.player else -value
+    else:
+        for p in range(N_PLAYERS):
+            io.utility[p] = utility_player(s, p)
+
+
 @njit(cache=CACHE, nogil=True)
 def look(box):
-    """Who is to play, whether it is over, what it is worth to the mover, the actions; returns their number."""
+    """Who is to play, whether it is over, what it is worth, the actions or outcomes; returns their number."""
     io = box[0]
     s = load(io)
     io.player = to_play(s)
-    io.terminal = is_terminal(s)
-    if io.terminal:
-        io.utility_mover = utility_mover(s)
+    if is_terminal(s):
+        io.terminal = 1
+        note_utility(io, s)
         return np.int64(0)
+    if HAS_CLOCK and io.n_past >= 8 and occurs_again(io, key(s)):
+        io.terminal = 1
+        io.utility[:] = 0
+        return np.int64(0)
+    io.terminal = 0
+    if HAS_CHANCE and io.player == CHANCE:
+        return np.int64(chances(s, io.actions, io.probabilities))
     return np.int64(actions(s, io.actions))
 
 
 @njit(cache=CACHE, nogil=True)
 def advance(box, a):
     io = box[0]
-    store(io, result(load(io), a))
+    before = load(io)
+    s = result(before, a)
+    if HAS_CLOCK:
+        io.clock = clock(s)
+        if io.clock == 0:
+            io.n_past = 0
+        elif io.n_past < len(io.past):
+            io.past[io.n_past] = key(before)
+            io.n_past += 1
+    store(io, s)
+
+
+@njit(cache=CACHE, nogil=True)
+def recall(box, positions):
+    """Before the position of the record these stood on the board: uint64[n, N_WORDS]."""
+    io = box[0]
+    n = min(len(positions), len(io.past))
+    for i in range(n):
+        io.past[i] = key(State(*to_fixed_tuple(positions[len(positions) - n + i], N_WORDS)))
+    io.n_past = n
 
 
 @njit(cache=CACHE, nogil=True)
 def measure(box):
-    """The features seen by the mover and the key; returns the phase."""
+    """The features seen by io.player (where BY_MOVER: by the mover) and the key; returns the phase."""
     io = box[0]
     s = load(io)
     io.key = key(s)
-    features_mover(s, io.features)
+    if BY_MOVER:
+        features_mover(s, io.features)
+    else:
+        features_player(s, np.int64(io.player), io.features)
     return np.int64(phase(s))
 
 
+@njit(cache=CACHE, nogil=True)
+def noisy(box):
+    """The actions for a quiescence search; returns their number."""
+    io = box[0]
+    return np.int64(noisy_actions(load(io), io.actions))
+
+
 @njit(nogil=True)
-def count(s, depth, rows):
+def choices(s, row, probabilities):
+    """Actions or outcomes as perft counts them; returns their number."""
+    if not THROUGH_DRAWS and is_terminal(s):
+        return np.int64(0)
+    if HAS_CHANCE and to_play(s) == CHANCE:
+        return np.int64(chances(s, row, probabilities))
+    return np.int64(actions(s, row))
+
+
+@njit(nogil=True)
+def count(s, depth, rows, probabilities):
     if depth == 0:
         return np.int64(1)
-    if is_terminal(s):
-        return np.int64(0)
     row = rows[depth]
+    n = choices(s, row, probabilities)
+    if depth == 1:
+        return n
     total = np.int64(0)
-    for i in range(actions(s, row)):
-        total += count(result(s, row[i]), depth - 1, rows)
+    for i in range(n):
+        total += count(result(s, np.int64(row[i])), depth - 1, rows, probabilities)
     return total
 
 
 @njit(cache=CACHE, nogil=True)
 def perft(box, depth, rows):
-    """Positions at exactly `depth`; rows is int32[depth + 1, max_actions]."""
-    return count(load(box[0]), np.int64(depth), rows)
+    """Positions at exactly `depth`; rows is int32[depth + 1, width of io.actions]."""
+    return count(load(box[0]), np.int64(depth), rows, box[0].probabilities)
+
+
+@njit(cache=CACHE, nogil=True)
+def branch(box):
+    """The choices with which perft goes on; returns their number."""
+    io = box[0]
+    return choices(load(io), io.actions, io.probabilities)

@@ -21,6 +21,8 @@ def evaluate_many(evaluator: Evaluator, states: Sequence[State], players: Sequen
     words = np.array([game.encode(s) for s in states], np.uint64).reshape(len(states), game.rules.n_words)
     sign = np.array([1 if game.to_play(s) == p else -1 for s, p in zip(states, players, strict=True)], np.float32)
     values: np.ndarray = sign * evaluate_words(evaluator, words)
+    if game.rules.clock is not None:  # the words do not remember what stood on the board before
+        values *= [not (game.history(s) and game.is_terminal(s)) for s in states]
     return values + np.float32(0)  # 0.0, never -0.0
 
 

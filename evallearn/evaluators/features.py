@@ -33,8 +33,8 @@ def _feature_hash(game: Game) -> str:
             if game.is_terminal(s):
                 break
             player = game.to_play(s)
-            if player >= 0:
-                digest.update(np.asarray(game.features(s, player), "<f4").tobytes() + bytes([game.phase(s) % 256]))
+            seen = game.features(s, game.viewer(s))
+            digest.update(np.asarray(seen, "<f4").tobytes() + bytes([game.phase(s) % 256]))
             lcg = (lcg * 6364136223846793005 + 1442695040888963407) % 2**64
             choices = game.actions(s) if player >= 0 else [outcome for outcome, _ in game.chances(s)]
             s = game.result(s, choices[(lcg >> 33) % len(choices)])
@@ -54,6 +54,12 @@ def _feature_hash_of_class(game_class: type[Game]) -> str:
     return _feature_hash(game_class())
 
 
+def half_range(game: Game) -> float:
+    """Half the way from the worst loss to the best win: what tanh is multiplied with."""
+    low, high = game.utility_range
+    return (high - low) / 2
+
+
 class FeatureEval(Evaluator):
     """An Eval that sees a state only through the game's named features."""
 
@@ -61,13 +67,12 @@ class FeatureEval(Evaluator):
     template: Path
 
     def __init__(self, game: Game, made: Mapping[str, Any] | None = None) -> None:
-        if game.n_players != 2 or not game.zero_sum:
-            raise EvaluatorError(f"{type(self).__name__} needs a two-player zero-sum game; {game.name} is not")
         if not game.feature_names:
             raise EvaluatorError(f"{game.name} has no features: give it feature_names and features(s, player)")
         self.game, self.made = game, dict(made or {})
         self.name = str(self.made.get("name", self.kind))
-        self.scale = float(game.utility_range[1])
+        self.middle, self.scale = sum(game.utility_range) / 2, half_range(game)
+        self.two_sided = game.n_players == 2 and game.zero_sum
 
     @abstractmethod
     def raw(self, x: Sequence[float], phase: int) -> float:
@@ -89,13 +94,13 @@ class FeatureEval(Evaluator):
         game = self.game
         if game.is_terminal(s):
             return game.utility(s, player)
-        mover = game.to_play(s)
-        x = np.asarray(game.features(s, mover), np.float32).tolist()
-        value = to_value(self.raw(x, game.phase(s)), self.scale)
-        return (value if player == mover else -value) + 0.0  # 0.0, never -0.0
+        seen_by = game.viewer(s) if self.two_sided else player
+        x = np.asarray(game.features(s, seen_by), np.float32).tolist()
+        value = self.middle + to_value(self.raw(x, game.phase(s)), self.scale)
+        return (value if player == seen_by else -value) + 0.0  # 0.0, never -0.0
 
     def evaluate_batch(self, states: Sequence[State], players: Sequence[int]) -> np.ndarray:
-        if self.game.rules is None:
+        if self.game.rules is None or self.game.rules.features_mover is None:
             return super().evaluate_batch(states, players)
         from evallearn.evaluators.batch import evaluate_many
 
@@ -103,7 +108,7 @@ class FeatureEval(Evaluator):
 
     def kernel(self) -> EvalKernel | None:
         rules = self.game.rules
-        if rules is None:
+        if rules is None or rules.features_mover is None:
             return None
         from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import specialise

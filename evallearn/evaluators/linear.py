@@ -66,7 +66,7 @@ class LinearEval(FeatureEval):
         return {"weights": self.weights, "bias": self.bias}
 
     def explain(self, s: State, player: int) -> dict[str, float]:
-        mover = self.game.to_play(s)
+        mover = self.game.viewer(s) if self.two_sided else player
         sign = 1.0 if player == mover else -1.0
         bias, weights = self._rows[self.game.phase(s)]
         x = np.asarray(self.game.features(s, mover), np.float32).tolist()

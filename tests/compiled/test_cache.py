@@ -15,10 +15,9 @@ import pytest
 import toys
 
 from evallearn.compiled import specialise as specialise_module
-from evallearn.compiled.game import TEMPLATE, CompiledGame
+from evallearn.compiled.game import TEMPLATE, CompiledGame, game_bindings
 from evallearn.compiled.specialise import announce, cache_folder, specialise
 from evallearn.errors import GameError
-from evallearn.protocols import Rules
 
 GAME = """
 from typing import NamedTuple
@@ -68,7 +67,10 @@ def phase(s):
 def key(s):
     return mix64(s.left << u64(1) | s.player)
 
-RULES = Rules(Heap, actions, result, is_terminal, to_play, utility_mover, features_mover, phase, key, 3, 3, 12)
+RULES = Rules(
+    State=Heap, actions=actions, result=result, is_terminal=is_terminal, to_play=to_play, phase=phase, key=key,
+    utility_mover=utility_mover, features_mover=features_mover, n_actions=3, max_actions=3, max_plies=12,
+)
 
 class Heaps(Game):
     name = "heaps"
@@ -314,9 +316,7 @@ def empty_cache(tmp_path, monkeypatch) -> Path:
 
 
 def bindings(**changes: Any) -> dict[str, Any]:
-    rules = toys.DOUBLE_MOVE_RULES
-    names = [n for n in Rules.__dataclass_fields__ if callable(getattr(rules, n))]
-    return {**{n: getattr(rules, n) for n in names}, "N_WORDS": 2, **changes}
+    return {**game_bindings(toys.DoubleMove(), toys.DOUBLE_MOVE_RULES), **changes}
 
 
 def test_same_bindings_give_the_same_module(empty_cache):
