@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 READY = .venv/.ready
 
-.PHONY: demo test check strength bench clean
+.PHONY: demo test check long strength bench clean
 
 demo: $(READY)
 	$(BIN)/evallearn learn connect_four
@@ -16,6 +16,9 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+long: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m long
 
 strength: $(READY)
 	$(BIN)/python -m pytest -m strength

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, save_evaluator
     from evallearn.protocols import CHANCE, Evaluator, Game, Heuristic, Limits, Rules, SearchResult
     from evallearn.registry import game_names, get_game, load
-    from evallearn.search import AlphaBeta, Minimax
+    from evallearn.search import AlphaBeta, Expectiminimax, MaxN, Minimax, search_for
 
 __version__ = "0.1.0"
 
@@ -35,7 +35,10 @@ _HOME = {
     "Heuristic": "protocols",
     "Limits": "protocols",
     "LinearEval": "evaluators",
+    "Expectiminimax": "search",
+    "MaxN": "search",
     "Minimax": "search",
+    "search_for": "search",
     "MlpEval": "evaluators",
     "Rules": "protocols",
     "SearchResult": "protocols",
@@ -54,11 +57,13 @@ __all__ = [
     "AlphaBeta",
     "EvallearnError",
     "Evaluator",
+    "Expectiminimax",
     "FunctionEval",
     "Game",
     "Heuristic",
     "Limits",
     "LinearEval",
+    "MaxN",
     "Minimax",
     "MlpEval",
     "Rules",
@@ -70,6 +75,7 @@ __all__ = [
     "parse_agent",
     "play_match",
     "save_evaluator",
+    "search_for",
 ]
 
 

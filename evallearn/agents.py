@@ -1,7 +1,7 @@
 """Agents: who plays. An agent is a game, an Eval and limits; it can be written as a short text.
 
 random                                        any legal action
-zero@depth=4                                  alpha-beta that only knows how games end
+zero@depth=4                                  a search that only knows how games end
 handwritten:NAME@depth=4                      a heuristic of the game
 runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
 """
@@ -17,9 +17,16 @@ from typing import Any
 from evallearn.errors import SearchError, SpecError, unknown
 from evallearn.evaluators import LinearEval, load_evaluator
 from evallearn.protocols import Evaluator, Game, Limits, SearchResult, State
-from evallearn.search import AlphaBeta
+from evallearn.search import search_for
 
 DEFAULT_LIMITS = Limits(depth=4)
+
+
+def default_limits(game: Game) -> Limits:
+    """A look-ahead that takes well under a second: only alpha-beta goes deep quickly."""
+    if game.has_chance:
+        return Limits(depth=1)
+    return DEFAULT_LIMITS if game.n_players == 2 else Limits(depth=3)
 
 
 class Agent(ABC):
@@ -51,7 +58,7 @@ class RandomAgent(Agent):
 
 @dataclass
 class SearchAgent(Agent):
-    """Alpha-beta with an Eval."""
+    """The search that suits the game, with an Eval."""
 
     game: Game
     evaluator: Evaluator
@@ -69,7 +76,7 @@ class SearchAgent(Agent):
 
     def prepare(self) -> None:
         if self._search is None:
-            self._search = AlphaBeta(self.game, self.evaluator)
+            self._search = search_for(self.game, self.evaluator)
 
     def choose(self, s: State, seed: int) -> SearchResult:
         self.prepare()
@@ -95,8 +102,9 @@ def parse_limits(text: str) -> Limits:
         raise SpecError(f"limits {text!r}: {error}") from None
 
 
-def parse_agent(text: str, game: Game, limits: Limits = DEFAULT_LIMITS) -> Agent:
-    """The agent that `text` describes; `limits` where it names none."""
+def parse_agent(text: str, game: Game, limits: Limits | None = None) -> Agent:
+    """The agent that `text` describes; `limits` where it names none, or else a depth that suits the game."""
+    limits = limits or default_limits(game)
     what, _, after = text.rpartition("@")
     if not what or "=" not in after:  # no limit; an @ may well be part of a path
         what = text

@@ -16,8 +16,7 @@ from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_fail
 from evallearn.compiled.table import Table
 from evallearn.errors import EvallearnError, SearchError
 from evallearn.protocols import EvalKernel, Evaluator, Game, IsCutoff, Limits, Rules, SearchResult, State
-from evallearn.search.alphabeta_plain import MAX_DEPTH
-from evallearn.search.common import cut_at_depth, require_unfinished, tie_ranks
+from evallearn.search.common import MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks
 
 TEMPLATE = Path(__file__).with_name("alphabeta_kernel.py")
 RULE_NAMES = ("State", "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock")

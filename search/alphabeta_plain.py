@@ -11,10 +11,8 @@ from contextlib import suppress
 from typing import Any
 
 from evallearn.protocols import Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
-from evallearn.search.common import Budget, Stopped, require_unfinished, tie_ranks
+from evallearn.search.common import MAX_DEPTH, Budget, Stopped, require_unfinished, tie_ranks
 
-MAX_DEPTH = 120
-"""Iterations: more than any game of the toolkit can be searched; depths are stored in one byte."""
 EXACT, LOWER, UPPER = 1, 2, 3
 KILLER_SCORES = (1 << 29, 1 << 28)
 TABLE_SCORE = 1 << 30

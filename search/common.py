@@ -10,6 +10,9 @@ from typing import Any
 from evallearn.errors import SearchError
 from evallearn.protocols import Evaluator, Game
 
+MAX_DEPTH = 120
+"""Iterations: more than any game of the toolkit can be searched; depths are stored in one byte."""
+
 
 def cut_at_depth(s: Any, depth_left: int) -> bool:
     """The default IS-CUTOFF: the Eval is asked where no depth is left."""

@@ -55,7 +55,7 @@ class CompiledReferee(Referee):
 
 def referee_of(game: Game) -> Referee:
     """The fastest there is."""
-    return Referee(game) if game.rules is None or game.has_chance else CompiledReferee(game)
+    return Referee(game) if game.rules is None else CompiledReferee(game)
 
 
 def mix(number: int) -> int:
@@ -101,12 +101,7 @@ def _every_opening(referee: Referee, plies: int) -> list[State]:
     """All positions after `plies` moves in which the game goes on, or nothing if they are too many to list."""
     layer: dict[State, None] = {referee.game.initial(): None}
     for _ in range(plies):
-        layer = {_after(referee, s, a): None for s in layer for a in referee.look(s)[1]}
+        layer = {referee.after(s, a): None for s in layer for a in referee.look(s)[1]}
         if len(layer) > LISTABLE:
             return []
     return [s for s in layer if referee.look(s)[1]]
-
-
-def _after(referee: Referee, s: State, a: Action) -> State:
-    referee.look(s)  # `after` moves on from the position that was looked at last
-    return referee.after(s, a)

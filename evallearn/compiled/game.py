@@ -106,6 +106,9 @@ class CompiledGame(Game):
         self.by_mover = rules.features_mover is not None
         self.kernels: Any = specialise(TEMPLATE, **game_bindings(plain, rules))
         self.io = self.mailbox()
+        self._seen: State = None  # what `look` saw last, and what it answered
+        self._answer: tuple[int, list[int]] = (0, [])
+        self._over: tuple[bool, list[float]] = (False, [])
         announce(f"the rules of {self.name}", self.kernels.measure)  # the last of the three
         try:
             self._warm_up()
@@ -127,13 +130,17 @@ class CompiledGame(Game):
     # --- two questions in one ----------------------------------------------------------------------------------------
     def look(self, s: State) -> tuple[int, list[int]]:
         """Who is to play, and the legal actions, or the outcomes of a roll: none if the game is over."""
-        io = self.io
-        io.put(s)
-        n = self.kernels.look(io.box)
-        return io.player.item(), io.actions[:n].tolist()
+        if s is not self._seen:  # states do not change: a search asks several things about the same one
+            io = self.io
+            io.put(s)
+            n = self.kernels.look(io.box)
+            self._seen, self._answer = s, (io.player.item(), io.actions[:n].tolist())
+            self._over = io.terminal.item() != 0, io.utility.tolist()
+        return self._answer
 
     def after(self, s: State, a: int) -> State:
-        """The state after `a`, which `look` has just found legal in `s`."""
+        """The state after `a`, which `look` has found legal in `s`."""
+        self.io.put(s)
         return self.io.after(s, a)
 
     # --- the formalism ---------------------------------------------------------------------------------------------
@@ -154,13 +161,14 @@ class CompiledGame(Game):
 
     def is_terminal(self, s: State) -> bool:
         self.look(s)
-        return bool(self.io.terminal[0])
+        return self._over[0]
 
     def utility(self, s: State, player: int) -> float:
         self.look(s)
-        return float(self.io.utility[player]) + 0.0  # a draw is 0.0, not -0.0
+        return self._over[1][player] + 0.0  # a draw is 0.0, not -0.0
 
     def chances(self, s: State) -> Sequence[tuple[Action, float]]:
+        self._seen = None  # the probabilities are of the last look
         player, outcomes = self.look(s)
         if player != CHANCE:
             return self.plain.chances(s)
@@ -202,14 +210,10 @@ class CompiledGame(Game):
         self.io.put(s)
         if depth > PERFT_UNHEARD:
             below = self.io.actions[: self.kernels.branch(self.io.box)].tolist()
-            return sum(self.perft(self._child(s, a), depth - 1) for a in below)
+            return sum(self.perft(self.after(s, a), depth - 1) for a in below)
         rows = np.zeros((depth + 1, len(self.io.actions)), np.int32)
         announce(f"perft of {self.name}", self.kernels.perft)
         return int(self.kernels.perft(self.io.box, int(depth), rows))
-
-    def _child(self, s: State, a: int) -> State:
-        self.io.put(s)
-        return self.after(s, a)
 
     # --- text and encoding: the plain game's -------------------------------------------------------------------------
     def to_text(self, s: State) -> str:

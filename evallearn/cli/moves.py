@@ -1,0 +1,56 @@
+"""evallearn moves"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from evallearn.cli.common import GAME, json_option, report
+from evallearn.errors import SpecError
+from evallearn.protocols import CHANCE, Action, Game, State
+
+
+def rolled(game: Game, s: State, dice: tuple[int, ...]) -> State:
+    """The state after that roll; either die may come first."""
+    if game.to_play(s) != CHANCE or game.is_terminal(s):
+        raise SpecError(f"--roll: nothing is rolled in {game.name} position {game.to_text(s)!r}: leave it out")
+    outcomes = {game.action_to_text(s, o): o for o, _ in game.chances(s)}
+    for text, outcome in outcomes.items():
+        if sorted(text) == sorted(map(str, dice)):
+            return game.result(s, outcome)
+    given = " ".join(map(str, dice))
+    raise SpecError(f"--roll {given}: no such roll in {game.name}; known: {', '.join(outcomes)}")
+
+
+@click.command(name="moves")
+@click.argument("game", type=GAME)
+@click.argument("position", required=False)
+@click.option("--roll", nargs=2, type=int, metavar="D D", help="The two dice, where the position waits for a roll.")
+@json_option
+def command(game: Game, position: str | None, roll: tuple[int, int] | None, json_to: str | None) -> None:
+    """List the legal actions in POSITION (or at the start), one per line, with the position that each leads to.
+
+    Where dice are to be rolled, the rolls are listed instead, unless --roll names one.
+
+    Example: evallearn moves backgammon 4HPwATDgc/ABMA --roll 3 1
+    """
+    s = game.initial() if position is None else game.from_text(position)
+    if roll is not None:
+        s = rolled(game, s, roll)
+    actions: list[Action] = []
+    if not game.is_terminal(s):
+        actions = [o for o, _ in game.chances(s)] if game.to_play(s) == CHANCE else list(game.actions(s))
+    lines = [(game.action_to_text(s, a), game.to_text(game.result(s, a))) for a in actions]
+    figures: dict[str, Any] = {
+        "game": game.name,
+        "position": game.to_text(s),
+        "over": game.is_terminal(s),
+        "moves": [{"action": text, "leads_to": after} for text, after in lines],
+    }
+
+    def people() -> None:
+        for text, after in lines:
+            click.echo(f"{text}\t{after}")
+
+    report(figures, json_to, people)

@@ -1,0 +1,70 @@
+"""Iterative deepening for the searches of the upper floor: limits, ties and the result are the same for all."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import suppress
+
+from evallearn.errors import SearchError
+from evallearn.protocols import CHANCE, Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
+from evallearn.search.common import (
+    MAX_DEPTH,
+    Budget,
+    Stopped,
+    cut_at_depth,
+    require_own_eval,
+    require_unfinished,
+    tie_ranks,
+)
+
+Line = tuple[Action, ...]
+
+
+class Deepening(ABC):
+    """A search that looks at every line up to the cutoff, one depth after the other until a limit strikes.
+
+    Depth counts the players' moves; a roll of the dice is free. So depth 1 asks the Eval right after the own move.
+    """
+
+    def __init__(self, game: Game, evaluator: Evaluator, *, is_cutoff: IsCutoff = cut_at_depth) -> None:
+        require_own_eval(game, evaluator)
+        self.game, self.evaluator, self.is_cutoff = game, evaluator, is_cutoff
+
+    @abstractmethod
+    def root_values(self, s: State, depth: int) -> list[tuple[float, Line]]:
+        """The value of each action to the player to move, and the line that leads to it."""
+
+    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+        """Deepen until a limit strikes; ties go to the earlier action or, with a `seed`, to a random one.
+
+        The values of all root actions come with the result, asked for or not: nothing is pruned.
+        """
+        require_unfinished(self.game, s)
+        if self.game.to_play(s) == CHANCE:
+            raise SearchError(f"{self.game.name} position {self.game.to_text(s)!r} waits for the dice: roll them first")
+        self.budget, self.asked = Budget(limits.nodes, limits.seconds), 0
+        player, actions = self.game.to_play(s), self.game.actions(s)
+        ranks = tie_ranks(len(actions), seed)
+        best, depth, exact = ranks.index(0), 0, False
+        found: list[tuple[float, Line]] = []
+        with suppress(Stopped):  # what was finished before the limit struck counts
+            for d in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
+                before = self.asked
+                self.budget.spend()
+                found = self.root_values(s, d)
+                best = max(range(len(actions)), key=lambda i: (found[i][0], -ranks[i]))
+                depth, exact = d, self.asked == before
+                if exact:
+                    break
+        value, line = found[best] if found else (self.evaluator.evaluate(s, player), ())
+        return SearchResult(
+            action=actions[best],
+            value=value + 0.0,  # a draw is 0.0, not -0.0
+            player=player,
+            depth=depth,
+            nodes=self.budget.nodes,
+            pv=(actions[best], *line),
+            exact=exact,
+            seconds=self.budget.seconds,
+            action_values={a: v for a, (v, _) in zip(actions, found, strict=True)} if found else None,
+        )

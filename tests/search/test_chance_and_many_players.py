@@ -1,0 +1,171 @@
+"""Expectiminimax and max^n on trees that can be worked out by hand, and against minimax where they must agree."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toys import CoinRace, DoubleMove, TreeGame
+
+from evallearn import CHANCE, AlphaBeta, Expectiminimax, FunctionEval, Limits, LinearEval, MaxN, Minimax, search_for
+from evallearn.errors import SearchError
+from evallearn.protocols import Game
+
+leaf = st.integers(-9, 9)
+trees = st.lists(
+    st.recursive(leaf, lambda inner: st.lists(inner, min_size=1, max_size=3), max_leaves=25), min_size=1, max_size=3
+)
+
+
+def by_path(s: Any, player: int) -> float:
+    value = (hash(s) % 19 - 9) * 0.9
+    return value if player == 0 else -value
+
+
+class Dice(TreeGame):
+    """A tree in which every node at odd depth is a roll of a fair die; player 0 chooses at the others."""
+
+    name = "dice"
+    has_chance = True
+
+    def to_play(self, s: tuple[int, ...]) -> int:
+        return CHANCE if len(s) % 2 and not self.is_terminal(s) else 0
+
+    def actions(self, s: tuple[int, ...]) -> Sequence[int]:
+        return () if self.to_play(s) == CHANCE else super().actions(s)
+
+    def result(self, s: tuple[int, ...], a: int) -> tuple[int, ...]:
+        return (*s, a)
+
+    def chances(self, s: tuple[int, ...]) -> Sequence[tuple[int, float]]:
+        n = len(self.node(s))
+        return [(i, 1 / n) for i in range(n)]
+
+
+class ThreeSeats(TreeGame):
+    """A tree whose leaves are worth a vector; the players move in turn."""
+
+    name = "three_seats"
+    n_players = 3
+    zero_sum = False
+
+    def to_play(self, s: tuple[int, ...]) -> int:
+        return len(s) % 3
+
+    def is_terminal(self, s: tuple[int, ...]) -> bool:
+        return isinstance(self.node(s), tuple)
+
+    def utility(self, s: tuple[int, ...], player: int) -> float:
+        return float(self.node(s)[player])
+
+
+def blank(s: Any, player: int) -> float:
+    return 0.0
+
+
+def test_expectation_is_taken_over_the_dice() -> None:
+    game = Dice([[10, -10], [3, 1], [[6, 8], 0]])
+    found = Expectiminimax(game, FunctionEval(game, blank)).search((), Limits(depth=2))
+    # a fair coin on +-10 is worth 0, on 3 and 1 it is 2; the last rolls a choice of 6 or 8, or 0
+    assert found.action_values == {0: 0.0, 1: 2.0, 2: 4.0}
+    assert (found.value, found.action, found.pv, found.exact) == (4.0, 2, (2,), True)
+
+
+def test_roll_is_free_and_the_eval_is_asked_after_the_own_move() -> None:
+    game, asked = Dice([[[1], [2]], [[3], [4]]]), []
+
+    def note(s: Any, player: int) -> float:
+        asked.append(s)
+        return 0.0
+
+    Expectiminimax(game, FunctionEval(game, note)).search((), Limits(depth=1))
+    assert asked == [(0,), (1,)]
+
+
+def test_max_n_follows_each_players_own_interest() -> None:
+    """The three-player tree of the textbook: player 2 chooses among leaves, then 1, then 0."""
+    game = ThreeSeats([
+        [[(1, 2, 6), (4, 2, 3)], [(6, 1, 2), (7, 4, 1)]],
+        [[(5, 1, 1), (1, 5, 2)], [(7, 7, 1), (5, 4, 5)]],
+    ])  # fmt: skip
+    found = MaxN(game, FunctionEval(game, blank)).search((), Limits(depth=3))
+    assert found.action_values == {0: 1.0, 1: 1.0}
+    assert (found.value, found.player, found.pv, found.exact) == (1.0, 0, (0, 0, 0), True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(tree=trees, depth=st.integers(1, 4), seed=st.none() | st.integers(0, 99))
+def test_without_chance_both_equal_minimax(tree: Any, depth: int, seed: int | None) -> None:
+    game = TreeGame(tree, (-10.0, 10.0))
+    evaluator = FunctionEval(game, by_path)
+    expected = Minimax(game, evaluator).search((), Limits(depth=depth), seed=seed)
+    for search in (Expectiminimax, MaxN):
+        found = search(game, evaluator).search((), Limits(depth=depth), seed=seed)
+        assert (found.value, found.action) == (expected.value, expected.action)
+        assert found.action_values == expected.action_values
+
+
+def test_max_n_equals_expectiminimax_where_two_players_roll_dice() -> None:
+    game, rng = CoinRace(), random.Random(3)
+    evaluator = FunctionEval(game, lambda s, player: (s[player] - s[1 - player]) / 9)
+    for _ in range(40):
+        s: Any = game.initial()
+        while game.to_play(s) == CHANCE or rng.random() < 0.7:
+            choices = game.actions(s) or [o for o, _ in game.chances(s)]
+            s = game.result(s, rng.choice(choices))
+            if game.is_terminal(s):
+                s = game.initial()
+        a, b = (kind(game, evaluator).search(s, Limits(depth=3)) for kind in (Expectiminimax, MaxN))
+        assert (a.action, a.nodes) == (b.action, b.nodes)
+        assert a.value == pytest.approx(b.value, abs=1e-12)
+
+
+def test_limits_stop_a_search_in_the_middle() -> None:
+    game = CoinRace()
+    s = game.result(game.initial(), 1)
+    search = Expectiminimax(game, FunctionEval(game, lambda s, player: 0.0))
+    few = search.search(s, Limits(nodes=30))
+    assert few.nodes <= 30
+    assert (few.depth, few.action_values) == (
+        search.search(s, Limits(depth=few.depth)).depth,
+        search.search(s, Limits(depth=few.depth)).action_values,
+    )
+    none = search.search(s, Limits(nodes=1))
+    assert (none.depth, none.action_values, none.action) == (0, None, 0)
+    assert search.search(s, Limits(seconds=0.02)).depth >= 1
+    whole = search.search(s, Limits(depth=100))
+    assert whole.exact
+    assert whole.depth < 20
+
+
+def test_search_waits_for_the_dice() -> None:
+    game = CoinRace()
+    for search in (Expectiminimax, MaxN):
+        with pytest.raises(SearchError, match="coin_race position '0 0 0 0 0' waits for the dice: roll them first"):
+            search(game, LinearEval.zero(game)).search(game.initial(), Limits(depth=1))
+
+
+def test_expectiminimax_refuses_what_max_n_can_play() -> None:
+    game = ThreeSeats([(1, 2, 3)])
+    with pytest.raises(SearchError, match=r"three_seats has 3 players: use max\^n"):
+        Expectiminimax(game, FunctionEval(game, blank))
+
+    class Friends(CoinRace):
+        zero_sum = False
+
+    with pytest.raises(SearchError, match=r"coin_race is not zero-sum: use max\^n"):
+        Expectiminimax(Friends(), LinearEval.zero(Friends()))
+
+
+@pytest.mark.parametrize(
+    ("game", "kind"),
+    [(TreeGame(), AlphaBeta), (DoubleMove(), AlphaBeta), (CoinRace(), Expectiminimax), (Dice([[1, 2]]), Expectiminimax),
+     (ThreeSeats([(1, 2, 3)]), MaxN)],
+)  # fmt: skip
+def test_search_that_suits_the_game_is_chosen(game: Game, kind: type) -> None:
+    evaluator = LinearEval.zero(game) if game.feature_names else FunctionEval(game, blank)
+    assert type(search_for(game, evaluator)) is kind
