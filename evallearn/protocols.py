@@ -163,6 +163,14 @@ class Game(ABC):
         """The actions after which the value may jump (captures, promotions): a quiescence search tries them."""
         return ()
 
+    def solved(self, s: State) -> Mapping[Action, float] | None:
+        """The exact value of every action to the player to move, where the game knows it (a closed form, a table)."""
+        return None
+
+    def perft_actions(self, s: State) -> Sequence[Action]:
+        """The actions with which perft goes on: as a rule none where the game is over."""
+        return () if self.is_terminal(s) else self.actions(s)
+
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def viewer(self, s: State) -> int:
         """Whose eyes an Eval of a two-player game sees `s` with: who is to move, or is to move after the roll."""
@@ -225,6 +233,10 @@ class Game(ABC):
         Only games whose rules look back (`Rules.clock`) have one: their states carry it.
         """
         return ()
+
+    def without_history(self, s: State) -> State:
+        """The position alone, as if nothing had been played before it."""
+        return self.decode(self.encode(s)) if self.history(s) else s
 
     def __repr__(self) -> str:
         return f"<game {self.name} v{self.version}>"

@@ -5,15 +5,24 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evallearn.errors import SpecError, unknown
+from evallearn.errors import EvallearnError, SpecError, unknown
 from evallearn.evaluators import FeatureEval, load_evaluator, read_header
 from evallearn.protocols import Game
 
 GAMES = {
+    "2048": "evallearn.games.twenty_forty_eight:TwentyFortyEight",
+    "backgammon": "evallearn.games.backgammon:Backgammon",
+    "checkers": "evallearn.games.checkers:Checkers",
+    "chess": "evallearn.games.chess:Chess",
     "connect_four": "evallearn.games.connect_four:ConnectFour",
+    "matches": "evallearn.games.matches:Matches",
     "othello": "evallearn.games.othello:Othello",
+    "pacman": "evallearn.games.pacman:Pacman",
+    "pig": "evallearn.games.pig:Pig",
+    "three_player_connect": "evallearn.games.three_player_connect:ThreePlayerConnect",
     "tic_tac_toe": "evallearn.games.tic_tac_toe:TicTacToe",
 }
 
@@ -24,18 +33,17 @@ def game_names() -> list[str]:
 
 
 def get_game(name: str) -> Game:
-    """A shipped game by its name, or your own as `module:Class`."""
+    """A shipped game by its name, or your own as `module:Class`; parameters follow, as in `matches,piles=3-4-5,k=3`."""
     if not isinstance(name, str):
         raise SpecError(f"get_game wants a name, got {name!r}: known: {', '.join(GAMES)}")
-    if ":" in name:
-        return _import_game(name)
-    if name not in GAMES:
-        error = unknown("game", name, GAMES)
+    reference, *settings = name.split(",")
+    if ":" not in reference and reference not in GAMES:
+        error = unknown("game", reference, GAMES)
         raise SpecError(f"{error}, or your own as module:Class")
-    return _import_game(GAMES[name])
+    return _build_game(GAMES.get(reference, reference), settings)
 
 
-def _import_game(reference: str) -> Game:
+def _build_game(reference: str, settings: Sequence[str]) -> Game:
     module_name, _, class_name = reference.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # a user's module beside them, as `python -m` would find it
@@ -50,8 +58,11 @@ def _import_game(reference: str) -> Game:
         games = [k for k, v in vars(module).items() if isinstance(v, type) and issubclass(v, Game) and v is not Game]
         raise unknown(f"class in module {module_name}", class_name, games)
     game = getattr(module, class_name)
+    given = _parameters(getattr(game, "parameters", {}), settings, class_name)
     try:
-        game = game() if isinstance(game, type) else game
+        game = game(**given) if isinstance(game, type) else game
+    except EvallearnError:
+        raise
     except Exception as error:  # an abstract method that is missing, an __init__ that wants arguments
         raise SpecError(f"{reference} cannot be built as {class_name}() ({error}): complete the class") from error
     if not isinstance(game, Game):
@@ -59,11 +70,30 @@ def _import_game(reference: str) -> Game:
     return game
 
 
+def _parameters(known: Mapping[str, str], settings: Sequence[str], class_name: str) -> dict[str, str]:
+    """`["k=3"]` as {"k": "3"}, if the game knows a parameter k."""
+    given: dict[str, str] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise SpecError(f"parameter {setting!r} of {class_name}: write it as NAME=VALUE; {_known(known)}")
+        if key not in known:
+            raise SpecError(f"{class_name} has no parameter {key!r}: {_known(known)}")
+        if key in given:
+            raise SpecError(f"parameter {key!r} of {class_name} is given twice: give it once")
+        given[key] = value
+    return given
+
+
+def _known(parameters: Mapping[str, str]) -> str:
+    return "; ".join(f"{k}: {what}" for k, what in parameters.items()) or "it has none"
+
+
 def load(path: str | Path, game: Game | None = None) -> FeatureEval:
     """The Eval in the file. The game is found by the name in its header; hand in your own game if it is not shipped."""
     if game is None:
         name = read_header(path)["game"]
-        if name not in GAMES:
+        if name.partition(",")[0] not in GAMES:
             raise SpecError(f"{path} is an Eval of {name!r}, which is not shipped: call load(path, game=YourGame())")
         game = get_game(name)
     return load_evaluator(path, game)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,11 +15,19 @@ from typing import Any
 import pytest
 
 from evallearn.cli import COMMANDS, run
+from evallearn.registry import game_names
 
 PERFT = {
     "othello": [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288],
     "connect_four": [7, 49, 343, 2401, 16807, 117649, 823536, 5673234],
     "tic_tac_toe": [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872],
+    "checkers": [7, 49, 302, 1469, 7361, 36768, 179740, 845931, 3963680],
+    "chess": [20, 400, 8902, 197281, 4865609],
+}
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+LONG_PERFT = {
+    "perft chess 6": 119060324,
+    f"perft chess 5 --position {KIWIPETE!r}": 193690690,
 }
 
 
@@ -51,6 +60,35 @@ def test_perft_gives_the_published_counts(game: str, capsys: pytest.CaptureFixtu
     for depth, count in enumerate(PERFT[game], 1):
         assert run(["perft", game, str(depth)]) == 0
         assert capsys.readouterr().out.splitlines()[-1] == str(count)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", LONG_PERFT)
+def test_perft_gives_the_published_counts_further_down(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(shlex.split(line)) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == str(LONG_PERFT[line])
+
+
+def test_moves_are_listed_with_the_position_they_lead_to(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, count, line in (
+        (["connect_four", "444444"], 6, "3\t4444443"),
+        (["chess", KIWIPETE], 48, "O-O\tr3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R4RK1 b kq - 1 1"),
+        (["backgammon", "4HPwATDgc/ABMA", "--roll", "1", "3"], 16, "8/5 6/5\tsGfwATDgc/ABMA"),
+        (["backgammon", "4HPwATDgc/ABMA"], 21, "66\t4HPwATDgc/ABMA:66"),
+        (["matches,piles=1-2,k=2"], 3, "2:2\t1-0/k=2/second"),
+        (["tic_tac_toe", "XXXOO...."], 0, ""),
+    ):
+        assert run(["moves", *arguments]) == 0
+        shown = capsys.readouterr().out.splitlines()
+        assert len(shown) == count
+        assert not line or any(found.startswith(line) for found in shown), shown
+
+
+def test_moves_as_json_are_what_the_lines_say(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json_of(capsys, "moves", "tic_tac_toe", "XX.OO....")
+    assert (found["game"], found["over"]) == ("tic_tac_toe", False)
+    assert {"action": "3", "leads_to": "XXXOO...."} in found["moves"]
+    assert len(found["moves"]) == 5
 
 
 def test_perft_plain_floor_and_position(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,6 +133,14 @@ BAD = {
     "info gone": "no evaluator file gone",
     "info .": "holds neither records nor a finished run",
     "bench chess": "unknown game to bench 'chess'",
+    "moves chess nonsense": "nonsense",
+    "moves chess --roll 1 2": "--roll: nothing is rolled in chess position",
+    "moves backgammon --roll 7 1": "--roll 7 1: no such roll in backgammon; known: 21, 31",
+    "moves matches,j=3": "Matches has no parameter 'j': piles: ",
+    "moves matches,k": "parameter 'k' of Matches: write it as NAME=VALUE; piles: ",
+    "moves matches,k=2,k=3": "parameter 'k' of Matches is given twice: give it once",
+    "moves othello,k=2": "Othello has no parameter 'k': it has none",
+    "moves matches,k=many": "'many'",
     "selfplay othello --out x --exploration 2": "is not in the range",
 }
 
@@ -133,7 +179,7 @@ def test_unwritable_output_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_json_goes_to_a_file_or_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
-    assert {g["name"] for g in json_of(capsys, "games")["games"]} == {"tic_tac_toe", "connect_four", "othello"}
+    assert {g["name"] for g in json_of(capsys, "games")["games"]} == set(game_names())
     assert run(["perft", "othello", "3", "--json", "out/perft.json"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "56"
     assert json.loads(Path("out/perft.json").read_text())["count"] == 56

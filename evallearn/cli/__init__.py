@@ -17,7 +17,10 @@ from evallearn.errors import EvallearnError, unknown
 COMMANDS = {
     "games": "the games and their heuristics",
     "check": "does a game keep the contract?",
+    "play": "play a game against an agent; it says after each move whether it was optimal",
+    "moves": "the legal moves of a position",
     "perft": "count positions: is a game's move generator right?",
+    "tables": "build an endgame table",
     "selfplay": "play games against itself and keep the records",
     "fit": "learn an Eval from records",
     "match": "two agents, paired openings, Elo with its interval",

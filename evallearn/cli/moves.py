@@ -41,7 +41,7 @@ def command(game: Game, position: str | None, roll: tuple[int, int] | None, json
     actions: list[Action] = []
     if not game.is_terminal(s):
         actions = [o for o, _ in game.chances(s)] if game.to_play(s) == CHANCE else list(game.actions(s))
-    lines = [(game.action_to_text(s, a), game.to_text(game.result(s, a))) for a in actions]
+    lines = [(game.action_to_text(s, a), game.to_text(game.without_history(game.result(s, a)))) for a in actions]
     figures: dict[str, Any] = {
         "game": game.name,
         "position": game.to_text(s),

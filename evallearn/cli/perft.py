@@ -8,16 +8,15 @@ from typing import Any
 import click
 
 from evallearn.cli.common import GAME, console, json_option, report
-from evallearn.protocols import Game, State
+from evallearn.protocols import CHANCE, Game, State
 
 
 def plain_perft(game: Game, s: State, depth: int) -> int:
     """Positions at exactly `depth`, on the upper floor."""
     if depth == 0:
         return 1
-    if game.is_terminal(s):
-        return 0
-    return sum(plain_perft(game, game.result(s, a), depth - 1) for a in game.actions(s))
+    choices = [o for o, _ in game.chances(s)] if game.to_play(s) == CHANCE else game.perft_actions(s)
+    return sum(plain_perft(game, game.result(s, a), depth - 1) for a in choices)
 
 
 @click.command(name="perft")

@@ -1,0 +1,62 @@
+"""The examples are run: what a newcomer copies must work."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evallearn import AlphaBeta, Limits, LinearEval, check_game, get_game
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+FLOORS = {"domineering": ("plain",), "domineering_compiled": ("plain", "compiled")}
+
+
+@pytest.fixture
+def _there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    monkeypatch.chdir(EXAMPLES)
+
+
+@pytest.mark.usefixtures("_there")
+@pytest.mark.parametrize("name", FLOORS)
+def test_own_game_keeps_the_contract(name: str) -> None:
+    assert check_game(get_game(f"{name}:Domineering")).floors == FLOORS[name]
+
+
+@pytest.mark.usefixtures("_there")
+def test_both_floors_of_the_example_find_the_same_move() -> None:
+    found = []
+    for name in FLOORS:
+        game = get_game(f"{name}:Domineering")
+        search = AlphaBeta(game, LinearEval.from_heuristic(game, "safe"))
+        result = search.search(game.initial(), Limits(depth=3))
+        found.append((search.floor, result.action, result.value))
+    assert found[0][0] == "plain"
+    assert found[1] == ("compiled", *found[0][1:])
+
+
+@pytest.mark.usefixtures("_there")
+def test_known_result_is_found() -> None:
+    """On 5 x 5 whoever moves second wins (Breuker, Uiterwijk and van den Herik, 2000)."""
+    game = get_game("domineering_compiled:Domineering")
+    found = AlphaBeta(game, LinearEval.zero(game)).search(game.initial(), Limits(depth=25))
+    assert (found.value, found.exact) == (-1.0, True)
+
+
+@pytest.mark.parametrize("name", FLOORS)
+def test_example_is_as_short_as_it_says(name: str) -> None:
+    """Statements below the imports, by lines, without blank ones: forty, and forty more."""
+    text = (EXAMPLES / f"{name}.py").read_text()
+    first = next(node for node in ast.parse(text).body if isinstance(node, ast.Assign)).lineno
+    lines = [line for line in text.splitlines()[first - 1 :] if line.strip() and line.strip() != "@jitable"]
+    assert len(lines) <= 42
+
+
+def test_command_line_takes_the_example() -> None:
+    command = [sys.executable, "-m", "evallearn", "perft", "domineering:Domineering", "3"]
+    run = subprocess.run(command, cwd=EXAMPLES, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "4872"
