@@ -15,13 +15,14 @@ from evallearn.protocols import Game
 @click.argument("game", type=GAME)
 @click.option("--games", type=click.IntRange(1), default=10, show_default=True, help="Random games to play.")
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--every", type=click.IntRange(1), default=1, help="Look at every n-th position only.")
 @json_option
-def command(game: Game, games: int, seed: int, json_to: str | None) -> None:
+def command(game: Game, games: int, seed: int, every: int, json_to: str | None) -> None:
     """Verify that GAME (a name, or your own module:Class) keeps the contract, on both floors.
 
     Example: evallearn check mygame:MyGame
     """
-    done = check_game(game, games=games, seed=seed)
+    done = check_game(game, games=games, seed=seed, every=every)
     floors = " and ".join(done.floors)
     report(
         asdict(done),

@@ -26,15 +26,15 @@ class _Raised(Exception):
     """A rule raised; it has been reported."""
 
 
-def check_rules(game: Game, histories: Sequence[Sequence[State]], expect: Expect) -> None:
-    """Report through `expect` wherever the floors differ on these games."""
+def check_rules(game: Game, histories: Sequence[Sequence[State]], expect: Expect, every: int = 1) -> None:
+    """Report through `expect` wherever the floors differ on these games: on every n-th position and the last ones."""
     rules = game.rules
     assert rules is not None
     if not _check_shape(game, rules, expect):
         return
     for history in histories:
         _check_history(game, rules, history, expect)
-    positions = [s for history in histories for s in history]
+    positions = [s for history in histories for s in (*history[:-1:every], *history[-1:])]
     with np.errstate(over="ignore"):
         try:
             if not all(_check_uncompiled(game, rules, s, expect) for s in positions):

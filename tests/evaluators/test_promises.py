@@ -104,13 +104,13 @@ def test_other_states_lie_strictly_between_loss_and_win(name):
             assert all(low < of_player[i] < high for i in going_on), e.name
 
 
-@pytest.mark.parametrize("name", filter(two_sided, GAMES))
+@pytest.mark.parametrize("name", [n for n in GAMES if two_sided(n)])
 def test_what_one_player_gains_the_other_loses(name):
     for e, first, second in values(name):
         assert first == [-v for v in second], e.name
 
 
-@pytest.mark.parametrize("name", filter(by_mover, GAMES))
+@pytest.mark.parametrize("name", [n for n in GAMES if by_mover(n)])
 def test_compiled_value_equals_plain_value_bit_for_bit(name):
     states = positions(name)
     rng = random.Random(3)
@@ -122,7 +122,7 @@ def test_compiled_value_equals_plain_value_bit_for_bit(name):
         assert compiled.astype(np.float64).tobytes() == plain.tobytes(), e.name  # so -0.0 is not 0.0
 
 
-@pytest.mark.parametrize("name", filter(by_mover, GAMES))
+@pytest.mark.parametrize("name", [n for n in GAMES if by_mover(n)])
 def test_kernel_values_are_those_of_the_player_to_move(name):
     g, e = game(name), random_linear(game(name), 0.1)
     states = [s for s in positions(name) if not g.history(s)][:100]  # the words alone do not know the past
