@@ -23,6 +23,8 @@ RULE_NAMES = ("State", "actions", "result", "is_terminal", "to_play", "utility_m
 MAX_ACTIONS = 1 << 15
 """Actions are kept in 16 bits, in the table and in the lines."""
 NO_LIMIT = 1 << 62
+SALT = 0x5EA2C4
+"""Anything large, mixed twice: keys are often mix64 of a small number, and those of two searches must never meet."""
 SHORT_DEPTH, SHORT_NODES = 6, 300_000
 """Up to here a search takes milliseconds and runs in the caller's thread; longer ones must hear Ctrl-C."""
 
@@ -128,7 +130,7 @@ class CompiledAlphaBeta:
         at["all_values"][0] = action_values
         at["node_limit"][0] = NO_LIMIT if limits.nodes is None else limits.nodes
         self.searches += 1
-        at["salt"][0] = mix64(self.searches)
+        at["salt"][0] = mix64(mix64(self.searches + SALT))
         at["stop"][0] = 0
         self._run(limits, start)
         actions = row["root_actions"][:n].tolist()

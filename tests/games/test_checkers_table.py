@@ -315,8 +315,8 @@ def test_default_folder_is_the_users(monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
     assert default_path() == Path("/data/evallearn/checkers-4.table")
     monkeypatch.delenv("XDG_DATA_HOME")
-    monkeypatch.setenv("HOME", "/home/me")
-    assert default_path(3) == Path("/home/me/.local/share/evallearn/checkers-3.table")
+    monkeypatch.setenv("HOME", "/elsewhere/me")
+    assert default_path(3) == Path("/elsewhere/me/.local/share/evallearn/checkers-3.table")
     monkeypatch.setattr(checkers_table.Path, "home", _no_home)
     assert default_path() == Path("evallearn-data/checkers-4.table")
 

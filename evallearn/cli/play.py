@@ -1,0 +1,170 @@
+"""evallearn play"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from threading import Timer
+
+import click
+from rich.panel import Panel
+from rich.text import Text
+
+from evallearn.agents import parse_limits
+from evallearn.cli.common import GAME, out
+from evallearn.errors import SpecError
+from evallearn.play import Dialogue, Judge, Session, Shown, load_game
+from evallearn.play.seats import (
+    JUDGE_LIMITS,
+    Seats,
+    default_agent,
+    judge_evaluator,
+    make_agent,
+    make_evaluator,
+    people,
+    take_seats,
+)
+from evallearn.protocols import Game
+
+SILENCE = 0.3
+"""Seconds until the screen shows that the machine is at work."""
+UNREADABLE = "\N{REPLACEMENT CHARACTER}"
+STYLES = {"played": "bold", "good": "green", "bad": "yellow", "note": "dim", "error": "red", "result": "bold"}
+
+
+@click.command(name="play")
+@click.argument("game", type=GAME)
+@click.option(
+    "--you",
+    metavar="SEAT",
+    help="Your seat: first, second or 1, 2, ..; both (or all) for people only; none to watch.  [default: first]",
+)
+@click.option(
+    "--opponent",
+    "opponents",
+    metavar="AGENT",
+    multiple=True,
+    help="Who plays against you; several times for several seats, in order.  [default: the game's last heuristic]",
+)
+@click.option("--limit", metavar="LIMIT", help="For opponents that name none: depth=6, nodes=100000 or time=2.")
+@click.option("--judge", metavar="LIMIT", help="How far the verdicts look.  [default: time=1]")
+@click.option("--judge-eval", metavar="EVAL", help="What the verdicts estimate with.  [default: as the opponent]")
+@click.option("--no-verdict", is_flag=True, help="Play without verdicts and hints.")
+@click.option("--position", metavar="TEXT", help="Start from this position instead of the initial one.")
+@click.option("--load", "saved", type=click.Path(path_type=Path), metavar="FILE", help="Go on with a saved game.")
+@click.option("--seed", type=click.IntRange(0), help="For dice and ties: the same moves then give the same game.")
+def command(
+    game: Game,
+    you: str | None,
+    opponents: tuple[str, ...],
+    limit: str | None,
+    judge: str | None,
+    judge_eval: str | None,
+    no_verdict: bool,
+    position: str | None,
+    saved: Path | None,
+    seed: int | None,
+) -> None:
+    """Play GAME against the machine; it says after each of your moves whether it was minimax-optimal.
+
+    An agent is random, zero, handwritten:NAME or a .safetensors file, then @depth=4, @nodes=20000 or @time=0.1.
+
+    Example: evallearn play matches,piles=3-4-5,k=3 --you second
+    """
+    limits = None if limit is None else parse_limits(limit)
+    judge_limits = JUDGE_LIMITS if judge is None else parse_limits(judge)
+    if saved and (position is not None or seed is not None):
+        raise SpecError("--load and --position or --seed: the file says where the game starts and what the dice are")
+    agent = partial(make_agent, game=game, limits=limits)
+    seats: Seats | None = None
+    if saved is None or you is not None or opponents:
+        humans = people("first" if you is None else you, game)
+        default = [default_agent(game)] if len(humans) < game.n_players else []
+        seats = take_seats(game, humans, [agent(text) for text in opponents or default])
+    if saved is None:
+        start = None if position is None else game.from_text(position)
+        assert seats is not None
+        session = Session(game, seats, start=start, seed=secrets.randbits(32) if seed is None else seed)
+    else:
+        session = load_game(saved, game, agent, seats=seats)
+    if session.people and not no_verdict:
+        evaluator = make_evaluator(judge_eval, game) if judge_eval else judge_evaluator(game, session.seats)
+        session.judge = Judge(game, evaluator, judge_limits)
+    talk(Dialogue(session, agent, loaded=saved))
+
+
+def talk(dialogue: Dialogue) -> None:
+    """Lines in, answers out, until the person leaves or the input ends."""
+    for stream in (sys.stdin, sys.stdout):  # a pipe may carry anything, and a terminal not know a character
+        with suppress(AttributeError, OSError):  # a stand-in may not let us
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    show(dialogue.open())
+    try:
+        while dialogue.session.people and not dialogue.done:
+            line = read_line(dialogue.prompt)
+            if line is None:
+                out.print("end of input: goodbye", style="dim")
+                return
+            show(dialogue.answer(line))
+    except KeyboardInterrupt:
+        if dialogue.unsaved:
+            out.print("\nthe game is not saved: `save FILE` before you leave, then --load FILE goes on", style="dim")
+        raise
+
+
+def read_line(prompt: str) -> str | None:
+    """One line, with editing at a terminal; None where the input ends. What comes from a pipe is shown as if typed."""
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        with suppress(ImportError):  # Windows has none, and edits lines itself
+            import readline  # noqa: F401
+        try:
+            return clean(input(prompt))
+        except EOFError:
+            out.print()
+            return None
+        except UnicodeDecodeError:
+            return UNREADABLE
+    line = sys.stdin.readline()
+    if not line:
+        return None
+    out.print(f"{prompt}{clean(line)}")
+    return clean(line)
+
+
+def clean(line: str) -> str:
+    """Without what no terminal can show again: broken bytes and control characters."""
+    text = line.encode("utf-8", "replace").decode("utf-8", "replace").strip()
+    return "".join(c if c.isprintable() else UNREADABLE for c in text.expandtabs())
+
+
+@contextmanager
+def thinking() -> Iterator[None]:
+    """At a terminal, something that turns after a moment of silence."""
+    status = out.status("thinking")
+    timer = Timer(SILENCE, status.start)
+    if out.is_terminal:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if out.is_terminal:
+            timer.join()  # it may be just starting
+        status.stop()
+
+
+def show(answers: Iterator[Shown]) -> None:
+    """Print what comes, as it comes."""
+    while True:
+        with thinking():
+            shown = next(answers, None)
+        if shown is None:
+            return
+        if shown.kind == "board":
+            out.print(Panel(Text(shown.text), expand=False, padding=(0, 1)))
+        else:
+            out.print(shown.text, style=STYLES[shown.kind])

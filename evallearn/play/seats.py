@@ -1,0 +1,101 @@
+"""Who sits where: the people (`--you first`), and the agents that play against them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from evallearn.agents import Agent, SearchAgent, parse_agent, parse_evaluator, parse_limits
+from evallearn.errors import SpecError
+from evallearn.evaluators import FunctionEval
+from evallearn.protocols import Evaluator, Game, Limits, State
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+PERSON = "you"
+"""How a seat is written that a person takes."""
+COMPILED_LIMITS = Limits(nodes=300_000, seconds=1)
+"""Alpha-beta on the compiled floor: a third of a second, and nodes repeat where time does not."""
+PLAIN_LIMITS = Limits(nodes=10_000, seconds=1)
+"""Everything else: about as long."""
+JUDGE_LIMITS = Limits(seconds=1)
+
+Seats = tuple[Agent | None, ...]
+"""One entry per player; None is a person."""
+
+
+def ordinal(player: int) -> str:
+    """first, second, .. of the players."""
+    return ORDINALS[player] if player < len(ORDINALS) else f"player {player + 1}"
+
+
+def people(text: str, game: Game) -> frozenset[int]:
+    """The seats that `--you` names: first, second or 1, 2, .., several with commas; both or all; none."""
+    word = text.strip().lower()
+    if word in ("both", "all"):
+        return frozenset(range(game.n_players))
+    if word == "none":
+        return frozenset()
+    seats = {name: i for i in range(game.n_players) for name in (ordinal(i), str(i + 1))}
+    named = [part.strip() for part in word.split(",")]
+    for part in named:
+        if part not in seats:
+            have = "one player" if game.n_players == 1 else f"{game.n_players} players"
+            raise SpecError(
+                f"--you {text!r}: {game.name} has {have}; give {', '.join(seats)}, several with commas, all or none"
+            )
+    return frozenset(seats[part] for part in named)
+
+
+def take_seats(game: Game, you: Collection[int], agents: Sequence[Agent]) -> Seats:
+    """The agents in order on the seats that no person takes; one agent alone takes them all."""
+    free = [player for player in range(game.n_players) if player not in you]
+    if len(agents) not in (len(free), 1) or (agents and not free):
+        want = f"{len(free)} seat{'s' * (len(free) != 1)}"
+        raise SpecError(
+            f"{len(agents)} opponents for {want} of {game.name}: give --opponent once for all of them, once for each, "
+            "or leave it out"
+            if free
+            else f"--opponent has no seat left in {game.name}: leave it out, or say with --you where people sit"
+        )
+    places = dict(zip(free, agents if len(agents) > 1 else [*agents] * len(free), strict=True))
+    return tuple(places.get(player) for player in range(game.n_players))
+
+
+def default_limits(game: Game) -> Limits:
+    """About half a second, or less."""
+    fast = game.n_players == 2 and game.zero_sum and not game.has_chance and game.rules is not None
+    return COMPILED_LIMITS if fast else PLAIN_LIMITS
+
+
+def default_agent(game: Game) -> str:
+    """The last heuristic that the game lists, for games list their best last; else a search without knowledge."""
+    return f"handwritten:{list(game.heuristics)[-1]}" if game.heuristics else "zero"
+
+
+def make_agent(text: str, game: Game, limits: Limits | None = None) -> Agent:
+    """The agent that `text` describes; it chooses at random among what it thinks equally good."""
+    limits = limits or default_limits(game)
+    what, _, after = text.rpartition("@")
+    if not game.feature_names and (text == "zero" or (what == "zero" and "=" in after)):
+        limits = parse_limits(after) if what else limits
+        return SearchAgent(game, make_evaluator("zero", game), limits, random_ties=True, name=f"zero@{limits}")
+    agent = parse_agent(text, game, limits)
+    return replace(agent, random_ties=True) if isinstance(agent, SearchAgent) else agent
+
+
+def make_evaluator(text: str, game: Game) -> Evaluator:
+    """The Eval that `text` names; `zero` also for a game without features."""
+    if text != "zero" or game.feature_names:
+        return parse_evaluator(text, game)
+    middle = sum(game.utility_range) / 2
+
+    def zero(s: State, player: int) -> float:
+        return middle
+
+    return FunctionEval(game, zero)
+
+
+def judge_evaluator(game: Game, seats: Seats) -> Evaluator:
+    """What the first opponent thinks with, so that the verdict speaks the same language; else the default agent's."""
+    searching = [agent for agent in seats if isinstance(agent, SearchAgent)]
+    return searching[0].evaluator if searching else make_evaluator(default_agent(game), game)
