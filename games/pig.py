@@ -134,6 +134,15 @@ class Pig(Game):
         """+1 for who reached the target, -1 for the other."""
         return 1.0 if (s.first, s.second)[player] >= s.target else -1.0
 
+    def solved(self, s: State) -> dict[int, float] | None:
+        """By value iteration, which takes a second or two at first; None if the target is too far for its table."""
+        from evallearn.games.pig_solver import MOST_POINTS, table_of, win_probability
+
+        if s.target > MOST_POINTS:
+            return None
+        table = table_of(s.target)
+        return {a: 2 * win_probability(table, self.result(s, a), s.player) - 1 for a in self.actions(s)}
+
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def viewer(self, s: State) -> int:
         """Whose turn it is, also while the die rolls."""

@@ -10,6 +10,7 @@ P[i, j, 0] and P[j, i, 0] depend on each other (by rolled ones), and repeated sw
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,12 @@ def solve_pig(target: int = 100) -> Any:
     table = np.zeros((target, target, target))
     fill(table)
     return table
+
+
+@lru_cache(maxsize=2)
+def table_of(target: int) -> Any:
+    """`solve_pig`, kept for the next call. Do not write to it."""
+    return solve_pig(target)
 
 
 def win_probability(table: Any, s: State, player: int) -> float:

@@ -385,3 +385,14 @@ def test_solver_kernels_also_run_uncompiled():
         if 0 < k < 10 - i:
             choices = hold_value.py_func(exact, i, j, k), roll_value.py_func(exact, i, j, k)
             assert exact[i, j, k] == pytest.approx(max(choices), abs=1e-12)
+
+
+def test_game_knows_the_value_of_every_action():
+    game = Pig(target=20)
+    table = solve_pig(20)
+    for s in (game.initial(), game.from_text("5-12/turn=6/target=20/second"), game.from_text("13-9/turn=4/target=20")):
+        values = game.solved(s)
+        assert set(values) == set(game.actions(s))
+        assert max(values.values()) == pytest.approx(2 * win_probability(table, s, s.player) - 1, abs=1e-9)
+        assert max(values, key=values.get) == best_action(table, s)
+    assert Pig(target=500).solved(Pig(target=500).initial()) is None
