@@ -21,6 +21,7 @@ def benchmark() -> ModuleType:
     return module
 
 
+@pytest.mark.long
 def test_best_heuristic_scores_half_against_the_counter():
     swh = benchmark()
     if not swh.SWH.exists():

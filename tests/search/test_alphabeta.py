@@ -65,7 +65,7 @@ def test_plain_equals_minimax_and_compiled_with_every_option(name: str) -> None:
         (AlphaBeta(game, evaluator, floor="plain", **on), AlphaBeta(game, evaluator, floor="compiled", **on))
         for on in SWITCHES
     ]
-    for i, s in enumerate(positions(game, 120, seed=2)):
+    for i, s in enumerate(positions(game, 48, seed=2)):
         limits = Limits(depth=1 + i % 3)
         expected = oracle.search(s, limits)
         for on, (plain, compiled) in zip(SWITCHES, pairs, strict=True):
