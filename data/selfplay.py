@@ -289,14 +289,18 @@ class Counter:
             self.on_progress(self.games, self.total, self.records)
 
 
-def _check_players(game: Game, agents: Sequence[Agent]) -> None:
-    """Refuses up front what self-play cannot do."""
+def require_selfplay(game: Game) -> None:
+    """Refuse, up front, a game that self-play cannot play."""
     if game.n_players != 2 or not game.zero_sum or game.has_chance:
         kind = f"{game.n_players} players, zero_sum={game.zero_sum}, has_chance={game.has_chance}"
         raise DataError(
             f"self-play is for two-player zero-sum games without chance; {game.name} has {kind}: "
             "play it yourself and store the records with evallearn.data.write_shard"
         )
+
+
+def _check_players(game: Game, agents: Sequence[Agent]) -> None:
+    require_selfplay(game)
     if len(agents) != game.n_players:
         raise DataError(f"{len(agents)} agents for {game.name}: name {game.n_players}, one per player")
     for agent in agents:

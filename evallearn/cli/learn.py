@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,8 @@ def command(game: Game, folder: Path | None, workers: int, json_to: str | None, 
     Example: evallearn learn connect_four
     """
     config = LearnConfig(**settings)
-    folder = folder or Path("runs") / f"{game.name}-seed{config.seed}"
+    in_a_path = re.sub(r"[^\w.,=+-]", "_", game.name)  # a parameter may hold anything
+    folder = folder or Path("runs") / f"{in_a_path}-seed{config.seed}"
     with progress_bars() as steps:
         result = learn(Run(game, folder, config, workers, steps.step))
     write_report(result, folder / "report.html")

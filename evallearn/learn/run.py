@@ -17,7 +17,7 @@ from typing import Any
 from evallearn.agents import Agent, SearchAgent
 from evallearn.arena import MatchResult, play_match
 from evallearn.atomic import write_json
-from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
+from evallearn.data import Dataset, SelfPlayConfig, read_manifest, require_selfplay, run_selfplay
 from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import FeatureEval, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
@@ -83,13 +83,15 @@ class Run:
     def command(self) -> str:
         """What makes this run again, in another folder."""
         game = type(self.game)
-        name = self.game.name if self.game.name in GAMES else f"{game.__module__}:{game.__qualname__}"
+        shipped = self.game.name.partition(",")[0] in GAMES
+        name = self.game.name if shipped else f"{game.__module__}:{game.__qualname__}"
         changed = [(f.name, getattr(self.config, f.name)) for f in fields(self.config)]
         options = [f"--{n.replace('_', '-')}={v}" for n, v in changed if n == "seed" or v != getattr(LearnConfig, n)]
         return shlex.join(["evallearn", "learn", name, *options])
 
     def open(self) -> None:
         """Create the folder, or make sure that it holds this very run."""
+        require_selfplay(self.game)
         wanted = {"game": self.game.name, "game_version": self.game.version, **asdict(self.config)}
         path = self.folder / "run.json"
         if path.exists():
