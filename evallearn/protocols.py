@@ -167,9 +167,12 @@ class Game(ABC):
         """The exact value of every action to the player to move, where the game knows it (a closed form, a table)."""
         return None
 
-    def perft_actions(self, s: State) -> Sequence[Action]:
-        """The actions with which perft goes on: as a rule none where the game is over."""
-        return () if self.is_terminal(s) else self.actions(s)
+    def perft_children(self, s: State) -> Sequence[State]:
+        """The positions with which perft goes on: as a rule none where the game is over; a roll is a ply too."""
+        if self.is_terminal(s):
+            return ()
+        chance = self.to_play(s) == CHANCE
+        return [self.result(s, a) for a in ([o for o, _ in self.chances(s)] if chance else self.actions(s))]
 
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def viewer(self, s: State) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from evallearn.games.backgammon_moves import NO_DICE, ROLLS, Dice, Side, State
+from evallearn.games.backgammon.moves import NO_DICE, ROLLS, Dice, Side, State
 
 
 def side(text: str, number: Callable[[int], int] = int) -> Side:

@@ -69,6 +69,14 @@ def test_perft_gives_the_published_counts_further_down(line: str, capsys: pytest
     assert capsys.readouterr().out.splitlines()[-1] == str(LONG_PERFT[line])
 
 
+def test_perft_of_chess_goes_on_where_a_rule_has_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    """A king takes the last pawn, or the count of moves is full; the counts are those of the package `chess`."""
+    for position, count in (("8/8/8/4k3/4P3/8/4K3/8 b - - 0 1", 302), ("8/8/8/4k3/8/8/4K2R/8 b - - 99 80", 865)):
+        for floor in ([], ["--plain"]):
+            assert run(["perft", "chess", "3", "--position", position, *floor]) == 0
+            assert capsys.readouterr().out.splitlines()[-1] == str(count)
+
+
 def test_moves_are_listed_with_the_position_they_lead_to(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, count, line in (
         (["connect_four", "444444"], 6, "3\t4444443"),
@@ -127,7 +135,7 @@ BAD = {
     "match random gone.safetensors --game othello": "no evaluator file gone.safetensors",
     "match random zero": "Missing option '--game'",
     "fit gone --game othello --out x.safetensors": "no records in gone",
-    "learn pig": "self-play is for two-player zero-sum games without chance; pig has 2 players, zero_sum=True, has_chance=True",
+    "learn pig": "pig has 2 players, zero_sum=True, has_chance=True: play it yourself",
     "learn three_player_connect": "three_player_connect has 3 players",
     "learn othello --games 1": "games=1: give a whole number from 100 to",
     "learn othello --exploration 7": "exploration=7.0: give a probability",

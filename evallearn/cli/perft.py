@@ -8,15 +8,14 @@ from typing import Any
 import click
 
 from evallearn.cli.common import GAME, console, json_option, report
-from evallearn.protocols import CHANCE, Game, State
+from evallearn.protocols import Game, State
 
 
 def plain_perft(game: Game, s: State, depth: int) -> int:
     """Positions at exactly `depth`, on the upper floor."""
     if depth == 0:
         return 1
-    choices = [o for o, _ in game.chances(s)] if game.to_play(s) == CHANCE else game.perft_actions(s)
-    return sum(plain_perft(game, game.result(s, a), depth - 1) for a in choices)
+    return sum(plain_perft(game, child, depth - 1) for child in game.perft_children(s))
 
 
 @click.command(name="perft")

@@ -33,7 +33,7 @@ def command(game: Game, pieces: int, path: Path | None, json_to: str | None) -> 
     """
     if game.name != "checkers":
         raise SpecError(f"{game.name} has no endgame table: the game that has one is checkers")
-    from evallearn.games import checkers_table
+    from evallearn.games.checkers import table as checkers_table
 
     start = perf_counter()
     with progress_bars() as bars, bars.step(f"endings of {pieces} pieces") as move:

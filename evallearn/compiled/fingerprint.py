@@ -101,7 +101,7 @@ class _Walker:
             self.walk(getattr(x, "_defn", None))  # an @intrinsic
 
     def walk_class(self, cls: type) -> None:
-        self.put("class", cls.__qualname__, getattr(cls, "_fields", ()))
+        self.put("class", cls.__module__, cls.__qualname__, getattr(cls, "_fields", ()))
         self.walk(getattr(cls, "_field_defaults", None))
         if issubclass(cls, enum.Enum):
             self.put([(name, repr(member.value)) for name, member in cls.__members__.items()])
@@ -123,9 +123,7 @@ class _Walker:
             self.put("library", function.__module__, function.__qualname__)
             return
         self.functions.append(function)
-        self.put("function", function.__qualname__)
-        if (function.__module__ or "").startswith(KERNEL_PREFIX):
-            self.put(function.__module__)  # a cached kernel finds the one below it by this name
+        self.put("function", function.__module__, function.__qualname__)  # a cached kernel looks there for globals
         self.walk_file(function.__code__.co_filename)
         self.walk_code(function.__code__, function.__globals__)
         self.walk(function.__defaults__)

@@ -273,3 +273,14 @@ def test_editing_a_file_does_not_disturb_a_process_that_has_loaded_it(tmp_path, 
     before = fingerprint([half_edited.rule])
     path.write_text("# overload, and someone is typing\ndef rule(x):\n    retur")
     assert fingerprint([half_edited.rule]) == before
+
+
+def test_module_in_which_a_function_lives_counts():
+    """A cached kernel imports it by name to find its globals: after a move it must be compiled again."""
+
+    def rule(s):
+        return s
+
+    before = fingerprint([rule])
+    rule.__module__ = "games.moved"
+    assert fingerprint([rule]) != before

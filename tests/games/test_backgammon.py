@@ -16,9 +16,9 @@ from backgammon_positions import position, random_state, side
 
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import IllegalAction, SpecError
-from evallearn.games.backgammon import BEAR_OFF, CONTACT, RACE, Backgammon
-from evallearn.games.backgammon_moves import NO_DICE, PASS, START, Side, State, turns
-from evallearn.games.backgammon_planes import afterstates
+from evallearn.games.backgammon.game import BEAR_OFF, CONTACT, RACE, Backgammon
+from evallearn.games.backgammon.moves import NO_DICE, PASS, START, Side, State, turns
+from evallearn.games.backgammon.planes import afterstates
 from evallearn.protocols import CHANCE, Game
 
 GAME, TESAURO = Backgammon(), Backgammon("tesauro")

@@ -13,8 +13,8 @@ from playing import random_game
 from evallearn.compiled.game import CompiledGame
 from evallearn.evaluators import LinearEval
 from evallearn.games.backgammon import Backgammon
-from evallearn.games.backgammon_features import shots
-from evallearn.games.backgammon_moves import NO_DICE, ROLLS, State, turns
+from evallearn.games.backgammon.features import shots
+from evallearn.games.backgammon.moves import NO_DICE, ROLLS, State, turns
 from evallearn.protocols import Game
 
 GAME, TESAURO = Backgammon(), Backgammon("tesauro")

@@ -13,8 +13,8 @@ from playing import random_game
 
 from evallearn.errors import BadNotation, IllegalAction
 from evallearn.games.backgammon import Backgammon
-from evallearn.games.backgammon_moves import NO_DICE, START, Side, State
-from evallearn.games.backgammon_notation import BASE64
+from evallearn.games.backgammon.moves import NO_DICE, START, Side, State
+from evallearn.games.backgammon.notation import BASE64
 
 GAME = Backgammon()
 START_ID = "4HPwATDgc/ABMA"

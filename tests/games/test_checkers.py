@@ -15,8 +15,8 @@ import pytest
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import IllegalAction
 from evallearn.games.checkers import Checkers
-from evallearn.games.checkers_features import jump_counts, step_counts
-from evallearn.games.checkers_moves import (
+from evallearn.games.checkers.features import jump_counts, step_counts
+from evallearn.games.checkers.moves import (
     CROWN_ROW,
     JUMP_GRAPH,
     LANDING,
@@ -31,8 +31,8 @@ from evallearn.games.checkers_moves import (
     row_column,
     squares_of,
 )
-from evallearn.games.checkers_notation import move_text
-from evallearn.games.checkers_rules import taken_by
+from evallearn.games.checkers.notation import move_text
+from evallearn.games.checkers.rules import taken_by
 
 GAME = Checkers()
 random_game = partial(playing.random_game, GAME)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from evallearn.errors import BadNotation, GameError, IllegalAction
 from evallearn.games.checkers import Checkers
-from evallearn.games.checkers_moves import State, encode, is_drawn, play
-from evallearn.games.checkers_notation import INITIAL, fen, find_move
-from evallearn.games.checkers_pdn import PdnGame, read_pdn, write_pdn
+from evallearn.games.checkers.moves import State, encode, is_drawn, play
+from evallearn.games.checkers.notation import INITIAL, fen, find_move
+from evallearn.games.checkers.pdn import PdnGame, read_pdn, write_pdn
 
 GAME = Checkers()
 random_game = partial(playing.random_game, GAME)

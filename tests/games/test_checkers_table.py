@@ -15,10 +15,10 @@ from safetensors.numpy import load_file, save_file
 
 from evallearn.cli.tables import command
 from evallearn.errors import GameError, SpecError
-from evallearn.games import checkers_table
 from evallearn.games.checkers import Checkers
-from evallearn.games.checkers_moves import CROWN_ROW, State, bit, moves, play
-from evallearn.games.checkers_table import (
+from evallearn.games.checkers import table as checkers_table
+from evallearn.games.checkers.moves import CROWN_ROW, State, bit, moves, play
+from evallearn.games.checkers.table import (
     KEY,
     LONGEST_WIN,
     NOTHING,

@@ -11,12 +11,12 @@ import pytest
 from evallearn import check_game
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import IllegalAction
-from evallearn.games.chess import N_ACTIONS, Chess
-from evallearn.games.chess_bitboards import bishop_attacks, rook_attacks, word
-from evallearn.games.chess_fen import write_fen
-from evallearn.games.chess_moves import attacks, legal_moves
-from evallearn.games.chess_san import uci
-from evallearn.games.chess_state import State, advance
+from evallearn.games.chess.bitboards import bishop_attacks, rook_attacks, word
+from evallearn.games.chess.fen import write_fen
+from evallearn.games.chess.game import N_ACTIONS, Chess
+from evallearn.games.chess.moves import attacks, legal_moves
+from evallearn.games.chess.san import uci
+from evallearn.games.chess.state import State, advance
 
 GAME = Chess()
 random_game = partial(playing.random_game, GAME)

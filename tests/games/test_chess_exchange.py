@@ -7,8 +7,8 @@ import playing
 import pytest
 
 from evallearn.games.chess import Chess
-from evallearn.games.chess_exchange_rules import exchange_wins
-from evallearn.games.chess_moves import (
+from evallearn.games.chess.exchange_rules import exchange_wins
+from evallearn.games.chess.moves import (
     EMPTY,
     VALUE_OF,
     attackers,
@@ -17,7 +17,7 @@ from evallearn.games.chess_moves import (
     moved,
     static_exchange,
 )
-from evallearn.games.chess_state import State
+from evallearn.games.chess.state import State
 
 GAME = Chess()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evallearn.games.chess import Chess
-from evallearn.games.chess_features import KING_SHELTER, KNIGHT_SQUARES, NAMES, phase
+from evallearn.games.chess.features import KING_SHELTER, KNIGHT_SQUARES, NAMES, phase
 
 GAME = Chess()
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from evallearn.errors import BadNotation, IllegalAction
 from evallearn.games.chess import Chess
-from evallearn.games.chess_fen import START_FEN, read_fen, write_fen
-from evallearn.games.chess_moves import legal_moves
-from evallearn.games.chess_notation import Epd, PgnGame, read_epd, read_pgn, write_epd, write_pgn
-from evallearn.games.chess_san import san, uci
-from evallearn.games.chess_state import State, advance
+from evallearn.games.chess.fen import START_FEN, read_fen, write_fen
+from evallearn.games.chess.moves import legal_moves
+from evallearn.games.chess.notation import Epd, PgnGame, read_epd, read_pgn, write_epd, write_pgn
+from evallearn.games.chess.san import san, uci
+from evallearn.games.chess.state import State, advance
 
 GAME = Chess()
 REFERENCE = Path(__file__).resolve().parents[3] / "shared/reference/chess"

@@ -8,11 +8,11 @@ import random
 import pytest
 
 from evallearn.games.chess import Chess
-from evallearn.games.chess_fen import write_fen
-from evallearn.games.chess_moves import in_check, legal_moves
-from evallearn.games.chess_notation import PgnGame, read_pgn, write_pgn
-from evallearn.games.chess_san import san, uci
-from evallearn.games.chess_state import State, is_mate, why_drawn
+from evallearn.games.chess.fen import write_fen
+from evallearn.games.chess.moves import in_check, legal_moves
+from evallearn.games.chess.notation import PgnGame, read_pgn, write_pgn
+from evallearn.games.chess.san import san, uci
+from evallearn.games.chess.state import State, is_mate, why_drawn
 
 chess = pytest.importorskip("chess")
 pgn = pytest.importorskip("chess.pgn")

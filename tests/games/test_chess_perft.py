@@ -11,9 +11,9 @@ import pytest
 
 from evallearn.compiled.game import CompiledGame
 from evallearn.games.chess import Chess
-from evallearn.games.chess_fen import START_FEN, read_fen
-from evallearn.games.chess_moves import Position, legal_moves, play
-from evallearn.games.chess_notation import read_epd
+from evallearn.games.chess.fen import START_FEN, read_fen
+from evallearn.games.chess.moves import Position, legal_moves, play
+from evallearn.games.chess.notation import read_epd
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared/reference/perft"
 needs_reference = pytest.mark.skipif(not REFERENCE.exists(), reason="../shared/reference is absent")

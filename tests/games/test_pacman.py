@@ -18,8 +18,8 @@ from evallearn.compiled.game import CompiledGame
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.errors import BadNotation, GameError, IllegalAction, SpecError
 from evallearn.evaluators import LinearEval
-from evallearn.games.pacman import EAST, NORTH, SOUTH, STOP, WEST, Pacman
-from evallearn.games.pacman_state import MAZES, MOST_POINTS, Ghost, State
+from evallearn.games.pacman.game import EAST, NORTH, SOUTH, STOP, WEST, Pacman
+from evallearn.games.pacman.state import MAZES, MOST_POINTS, Ghost, State
 from evallearn.protocols import Evaluator, Limits
 from evallearn.search import AlphaBeta
 from evallearn.train import LinearEvalTrainer

@@ -1,0 +1,158 @@
+"""What an Eval of checkers sees, in plain Python: one piece, one direction at a time."""
+
+from __future__ import annotations
+
+from evallearn.games.checkers.moves import (
+    BLACK,
+    CROWN_ROW,
+    LANDING,
+    STEP,
+    State,
+    bit,
+    directions,
+    row_column,
+    squares_of,
+    word,
+)
+
+FEATURE_NAMES = (
+    "men",
+    "kings",
+    "back_rank",  # men on their own back row, where they keep the opponent from crowning
+    "bridge",  # 1 if men hold the bridge of the back row, 1 and 3 or 30 and 32: two that guard all four squares
+    "centre_men",  # men on the eight middle squares
+    "centre_kings",
+    "edge_men",  # men on the files at the sides: they cannot be taken there, and move one way only
+    "tempo",  # rows that the men have advanced
+    "advanced_men",  # men beyond the middle of the board
+    "crowning",  # men that can step on the crown row
+    "runaways",  # men with no opposing piece in the triangle before them
+    "mobility",  # steps to empty squares, as if nothing had to be taken
+    "safe_steps",  # those after which the piece cannot be taken
+    "trapped_men",  # men without a safe step
+    "trapped_kings",
+    "captures",  # jumps after which the jumper cannot be taken in turn, as if it were the player's move
+    "exchanges",  # jumps after which it can
+    "dog_hole",  # a man on 28 before White's corner 32, or on 5 before Black's corner 1, held there by one piece
+    "double_corner",  # kings on 1, 5, 28 and 32, where even one king is hard to catch
+    "move",  # +1 to the player who has "the move" (the opposition), while both have as many pieces
+)
+BACK_RANK = (CROWN_ROW[1], CROWN_ROW[0])
+BRIDGE = (word("1 3"), word("30 32"))
+CENTRE = word("10 11 14 15 18 19 22 23")
+EDGE = sum(bit(square) for square in range(32) if row_column(square)[1] in (0, 7))
+ADVANCED = tuple(sum(bit(n) for n in range(32) if n // 4 in rows) for rows in (range(4, 8), range(4)))
+DOG_HOLE = ((word("28"), word("32")), (word("5"), word("1")))
+"""(the hole, the corner behind it) for Black's men, for White's."""
+DOUBLE_CORNER = word("1 5 28 32")
+SYSTEM = tuple(sum(bit(n) for n in range(32) if n // 4 % 2 == player) for player in (0, 1))
+"""The files that begin on a player's back row: with an odd number of pieces there, the player to move has the move."""
+OPPOSITE = (2, 3, 0, 1)
+ACROSS = ((1, 3), (0, 2), (1, 3), (0, 2))
+"""For each direction, the two along the other diagonal."""
+
+
+def pieces(s: State, player: int) -> int:
+    """All pieces of the player."""
+    return s.black if player == BLACK else s.white
+
+
+def holds(s: State, player: int, square: int | None, direction: int) -> bool:
+    """True if a piece of the player stands there that moves in the direction."""
+    return square is not None and pieces(s, player) & bit(square) != 0 and direction in directions(s, square, player)
+
+
+def is_empty(s: State, square: int | None) -> bool:
+    """True if the square exists and nothing stands on it."""
+    return square is not None and not (s.black | s.white) & bit(square)
+
+
+def can_be_taken(s: State, player: int, square: int, came: int) -> bool:
+    """True if the opponent could take a piece of `player` that came to the square in the direction `came`.
+
+    From ahead always, because the square it came from is free now; across, if the square beyond is empty.
+    """
+    if holds(s, 1 - player, STEP[square][came], OPPOSITE[came]):
+        return True
+    return any(
+        holds(s, 1 - player, STEP[square][d], OPPOSITE[d]) and is_empty(s, STEP[square][OPPOSITE[d]])
+        for d in ACROSS[came]
+    )
+
+
+def step_counts(s: State, player: int) -> tuple[int, int, int, int]:
+    """(steps, safe steps, men without a safe one, kings without a safe one)."""
+    all_steps = safe_steps = 0
+    trapped = [0, 0]
+    for square in squares_of(pieces(s, player)):
+        ends = [(STEP[square][d], d) for d in directions(s, square, player) if is_empty(s, STEP[square][d])]
+        safe = sum(not can_be_taken(s, player, end, d) for end, d in ends if end is not None)
+        all_steps += len(ends)
+        safe_steps += safe
+        trapped[s.kings & bit(square) != 0] += safe == 0
+    return all_steps, safe_steps, trapped[0], trapped[1]
+
+
+def jump_counts(s: State, player: int) -> tuple[int, int]:
+    """(single jumps after which the jumper is safe, those after which it can be taken)."""
+    counts = [0, 0]
+    for square in squares_of(pieces(s, player)):
+        for d in directions(s, square, player):
+            over, end = STEP[square][d], LANDING[square][d]
+            if over is None or end is None or not pieces(s, 1 - player) & bit(over) or not is_empty(s, end):
+                continue
+            counts[can_be_taken(s, player, end, d)] += 1
+    return counts[0], counts[1]
+
+
+def triangle(square: int, forward: tuple[int, int]) -> int:
+    """The squares that a man could ever reach from there, without its own."""
+    reached, row = 0, {square}
+    while row:
+        row = {end for n in row for d in forward if (end := STEP[n][d]) is not None}
+        reached |= sum(map(bit, row))
+    return reached
+
+
+TRIANGLES = tuple(tuple(triangle(square, forward) for square in range(32)) for forward in ((0, 1), (2, 3)))
+
+
+def one_sided(s: State, player: int) -> tuple[int, ...]:
+    """What is counted for each player alone, in the order of FEATURE_NAMES without the last."""
+    own, opp = pieces(s, player), pieces(s, 1 - player)
+    men, kings = own & ~s.kings, own & s.kings
+    home = 0 if player == BLACK else 7
+    mobility, safe_steps, trapped_men, trapped_kings = step_counts(s, player)
+    hole, corner = DOG_HOLE[player]
+    return (
+        men.bit_count(),
+        kings.bit_count(),
+        (men & BACK_RANK[player]).bit_count(),
+        int(men & BRIDGE[player] == BRIDGE[player]),
+        (men & CENTRE).bit_count(),
+        (kings & CENTRE).bit_count(),
+        (men & EDGE).bit_count(),
+        sum(abs(square // 4 - home) for square in squares_of(men)),
+        (men & ADVANCED[player]).bit_count(),
+        sum(
+            any(end is not None and bit(end) & CROWN_ROW[player] and is_empty(s, end) for end in STEP[square])
+            for square in squares_of(men)
+        ),
+        sum(not TRIANGLES[player][square] & opp for square in squares_of(men)),
+        mobility,
+        safe_steps,
+        trapped_men,
+        trapped_kings,
+        *jump_counts(s, player),
+        int(men & hole != 0 and opp & corner != 0),
+        (kings & DOUBLE_CORNER).bit_count(),
+    )
+
+
+def features(s: State, player: int) -> tuple[int, ...]:
+    """Own minus opposing counts, and who has the move."""
+    differences = (a - b for a, b in zip(one_sided(s, player), one_sided(s, 1 - player), strict=True))
+    the_move = 0
+    if s.black.bit_count() == s.white.bit_count():
+        the_move = 1 if ((s.black | s.white) & SYSTEM[s.player]).bit_count() % 2 else -1
+    return (*differences, the_move if player == s.player else -the_move)

@@ -1,0 +1,158 @@
+"""Chess: the laws of FIDE, with the drawing rules applied at once and not only when somebody claims them.
+
+The game is drawn by stalemate, by a third occurrence of the position, after fifty moves of each player without a
+capture or a pawn move (unless the last one mates), and where the material cannot mate: king against king, one minor
+piece more, or bishops that all stand on one colour. White moves first and is player 0. `moves.py` says what an
+action is; positions are written in FEN, moves in SAN.
+"""
+
+# Each game has its own State, and `Game` only promises that states are hashable, hence:
+# mypy: disable-error-code="override"
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import ClassVar
+
+from evallearn.errors import BadNotation, IllegalAction
+from evallearn.games.chess import features as chess_features
+from evallearn.games.chess import fen as chess_fen
+from evallearn.games.chess import san as chess_san
+from evallearn.games.chess.moves import START, in_check, is_noisy, legal_moves
+from evallearn.games.chess.state import State, advance, decode, encode, is_mate, move_between, why_drawn
+from evallearn.protocols import Game, Heuristic, Rules
+
+N_ACTIONS = 5 * 4096
+"""64 * 64 pairs of squares, without and with each of the four promotions."""
+
+
+class Chess(Game):
+    """Chess; an action is 64 * from + to, plus 4096 times 1 to 4 for a promotion to N, B, R or Q."""
+
+    name: ClassVar[str] = "chess"
+    n_phases: ClassVar[int] = chess_features.N_PHASES
+    opening_plies: ClassVar[int] = 6
+    feature_names: ClassVar[tuple[str, ...]] = chess_features.NAMES
+    heuristics: ClassVar[Mapping[str, Heuristic]] = chess_features.HEURISTICS
+
+    # --- the formalism ---------------------------------------------------------------------------------------------
+    def initial(self) -> State:
+        """The usual array, White to move."""
+        return State(START)
+
+    def to_play(self, s: State) -> int:
+        """0 for White, 1 for Black."""
+        return s.position.player
+
+    def actions(self, s: State) -> tuple[int, ...]:
+        """The legal moves: what wins most by itself first, then the least piece, then the lowest number."""
+        return () if self.is_terminal(s) else legal_moves(s.position)
+
+    def result(self, s: State, a: int) -> State:
+        """The state after the move; its history grows, or starts anew after a capture or a pawn move."""
+        if a not in self.actions(s):
+            raise self._illegal(s, a)
+        return advance(s, int(a))
+
+    def is_terminal(self, s: State) -> bool:
+        """Mate or a draw."""
+        return is_mate(s) or bool(why_drawn(s))
+
+    def utility(self, s: State, player: int) -> float:
+        """-1 for the player who is mated, +1 for the other, 0 for a draw."""
+        if not is_mate(s):
+            return 0.0
+        return -1.0 if player == s.position.player else 1.0
+
+    def noisy_actions(self, s: State) -> tuple[int, ...]:
+        """Captures and promotions to a queen that lose nothing by exchanges; in check too, and no other evasions."""
+        return tuple(a for a in self.actions(s) if is_noisy(s.position, a))
+
+    def perft_children(self, s: State) -> list[State]:
+        """By custom perft goes on where the game is drawn by a rule."""
+        return [advance(s, a) for a in legal_moves(s.position)]
+
+    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    def features(self, s: State, player: int) -> tuple[int, ...]:
+        """Own minus opposing counts."""
+        values = chess_features.features(s.position.squares)
+        return values if player == 0 else tuple(-v for v in values)
+
+    def phase(self, s: State) -> int:
+        """0 to 2 by the pieces that are left."""
+        return chess_features.phase(s.position.squares)
+
+    # --- text ------------------------------------------------------------------------------------------------------
+    def to_text(self, s: State) -> str:
+        """FEN; with a history, the FEN before it and then, as in UCI, "moves g1f3 g8f6"."""
+        states = [*map(decode, s.past), s]
+        moves = [chess_san.uci(move_between(*pair)) for pair in pairwise(states)]
+        return " ".join([chess_fen.write_fen(states[0]), *(["moves", *moves] if moves else [])])
+
+    def from_text(self, text: str) -> State:
+        """Reads FEN or "startpos", then perhaps "moves" and moves in UCI or SAN."""
+        words = text.split()
+        at = words.index("moves") if "moves" in words else len(words)
+        start = " ".join(words[:at])
+        s = self.initial() if start == "startpos" else chess_fen.read_fen(start)
+        for i, word in enumerate(words[at + 1 :], 1):
+            try:
+                s = self.result(s, self.action_from_text(s, word))
+            except (IllegalAction, BadNotation) as error:
+                raise BadNotation(f"chess position {text!r}: move {i}: {error}") from None
+        return s
+
+    def action_to_text(self, s: State, a: int) -> str:
+        """SAN: Nf3, exd5, O-O, e8=Q+."""
+        return chess_san.san(s.position, a)
+
+    def action_from_text(self, s: State, text: str) -> int:
+        """Reads SAN and UCI, forgivingly; what fits two moves is refused."""
+        return chess_san.read_move(s, text)
+
+    def board(self, s: State) -> str:
+        """Eight ranks with coordinates, capitals for White, and who is to move or how the game ended."""
+        squares, frame = s.position.squares, "  +-----------------+"
+        ranks = [f"{i + 1} | {' '.join(squares[8 * i : 8 * i + 8])} |" for i in reversed(range(8))]
+        return "\n".join([frame, *ranks, frame, "    a b c d e f g h", self._status(s)])
+
+    def _status(self, s: State) -> str:
+        mover, other = chess_fen.PLAYERS[s.position.player], chess_fen.PLAYERS[1 - s.position.player]
+        if is_mate(s):
+            return f"{mover} is mated: {other} has won"
+        if why := why_drawn(s):
+            return f"a draw: {why}"
+        return f"{mover} to move" + (", in check" if in_check(s.position.squares, s.position.player) else "")
+
+    def _illegal(self, s: State, a: int) -> IllegalAction:
+        known = a in range(N_ACTIONS)
+        shown = chess_san.uci(int(a)) if known else repr(a)
+        if not known:
+            why = f"actions are 0..{N_ACTIONS - 1}"
+        elif self.is_terminal(s):
+            why = f"the game is over, {why_drawn(s) or 'mate'}"
+        else:
+            why = "that is not a legal move"
+        legal = " ".join(chess_san.bare_san(s.position, b) for b in self.actions(s)) or "none"
+        return IllegalAction(f'illegal action {shown} in chess position "{self.to_text(s)}": {why}; legal: {legal}')
+
+    # --- the compiled floor ----------------------------------------------------------------------------------------
+    @property
+    def rules(self) -> Rules:
+        """The same rules for kernels."""
+        from evallearn.games.chess.rules import RULES
+
+        return RULES
+
+    def encode(self, s: State) -> tuple[int, ...]:
+        """A word per kind of piece, White's pieces, and the rest."""
+        return encode(s)
+
+    def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
+        """The inverse of `encode` and `history`."""
+        return decode(words, history)
+
+    def history(self, s: State) -> Sequence[tuple[int, ...]]:
+        """The positions since the last capture or pawn move."""
+        return s.past

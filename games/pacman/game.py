@@ -1,0 +1,302 @@
+"""Pacman in small mazes: he eats, the ghosts hunt him, and the score is what they play for.
+
+A two-player zero-sum game without chance, as minimax wants it: player 0 is Pacman, player 1 moves every ghost, one
+after the other, so that player 1 plays several times in a row where there are several. The rules are those of the
+classic teaching version:
+
+- Each move costs Pacman a point, waiting too. A dot is worth 10; the last one wins 500 more and ends the game.
+- A ghost does not wait, and it turns back only where there is no other way.
+- After each single move Pacman meets the ghosts that stand on his cell, after a ghost's move only that one. Nobody
+  slips past: to change places, the first to move steps onto the other, and they meet.
+- A capsule scares all ghosts for their next 40 moves each. A scared ghost that is met gives 200 points and goes on from
+  its start, not scared (on Pacman's very cell they meet only if Pacman waits there). Any other catches Pacman: 500
+  points lost, and the game is over. What lies on a cell is eaten before anyone is met, and who has won is not caught.
+- When Pacman has no moves left and the ghosts have answered the last, the game is over with the score as it is.
+
+Unlike there, scared ghosts are as fast as ever, and being caught by two at once costs 500 points once.
+"""
+
+# Each game has its own State, and `Game` only promises that states are hashable, hence:
+# mypy: disable-error-code="override"
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from evallearn.errors import BadNotation, IllegalAction, SpecError, unknown
+from evallearn.games.pacman import notation as notation
+from evallearn.games.pacman.state import (
+    CAUGHT_POINTS,
+    EAST,
+    FOOD_POINTS,
+    GHOST_POINTS,
+    MAX_MOVES,
+    MAZES,
+    MOST_POINTS,
+    MOVE_POINTS,
+    NORTH,
+    SCARED_MOVES,
+    SOUTH,
+    STOP,
+    WEST,
+    WIN_POINTS,
+    Ghost,
+    State,
+    cells_of,
+)
+from evallearn.protocols import Game, Heuristic, Rules
+
+ACTIONS = ("north", "east", "south", "west", "stop")
+ALIASES = {name: a for a, name in enumerate(ACTIONS)} | {
+    **{"n": NORTH, "e": EAST, "s": SOUTH, "w": WEST},
+    **{"up": NORTH, "right": EAST, "down": SOUTH, "left": WEST},
+    **{"stay": STOP, "wait": STOP, ".": STOP},
+}
+NEAR = 8
+"""Capsules and scared ghosts further away than this count as out of reach."""
+POINT = 1 / MOST_POINTS
+"""The weight of one point: for scores of a few hundred, tanh(x * POINT) * MOST_POINTS is nearly x."""
+HUNGRY = {"side": 300, "score": 1, "tour": -3, "ghosts_1": -100, "ghosts_2": -20}
+HUNTER = {**HUNGRY, "capsule_near": 1, "scared": 20, "scared_near": 8}
+"""Heuristics in points."""
+
+
+def reverse(heading: int) -> int:
+    """The direction straight back; none where the ghost has not moved yet."""
+    return STOP if heading == STOP else (heading + 2) % 4
+
+
+def ghost_actions(s: State, ghost: Ghost) -> tuple[int, ...]:
+    """Every way but straight back; back where that is the only one; a wait in a cell without exits."""
+    ways = tuple(s.steps(ghost.cell))
+    return tuple(a for a in ways if a != reverse(ghost.heading)) or ways or (STOP,)
+
+
+def meet(s: State, who: Sequence[int]) -> State:
+    """Pacman meets those of the ghosts numbered `who` that stand on his cell."""
+    ghosts, score, caught = list(s.ghosts), s.score, False
+    for i in who:
+        if ghosts[i].cell != s.pacman:
+            continue
+        if ghosts[i].scared:
+            ghosts[i] = Ghost(ghosts[i].start, STOP, 0, ghosts[i].start)
+            score += GHOST_POINTS
+        else:
+            caught = s.food > 0
+    return s._replace(ghosts=tuple(ghosts), score=score + CAUGHT_POINTS * caught, caught=int(caught))
+
+
+def move_pacman(s: State, a: int) -> State:
+    """One step, and what lies there."""
+    cell = s.pacman if a == STOP else s.steps(s.pacman)[a]
+    here, score, ghosts = 1 << cell, s.score + MOVE_POINTS, s.ghosts
+    if s.food & here:
+        score += FOOD_POINTS + (WIN_POINTS if s.food == here else 0)
+    if s.capsules & here:
+        ghosts = tuple(ghost._replace(scared=SCARED_MOVES) for ghost in ghosts)
+    after = s._replace(
+        food=s.food & ~here, capsules=s.capsules & ~here, pacman=cell, ghosts=ghosts, score=score, moves=s.moves - 1
+    )
+    return meet(after, range(len(ghosts)))
+
+
+def move_ghost(s: State, number: int, a: int) -> State:
+    """One step, and one move less to be scared."""
+    ghost = s.ghosts[number]
+    cell = ghost.cell if a == STOP else s.steps(ghost.cell)[a]
+    moved = Ghost(cell, a, max(0, ghost.scared - 1), ghost.start)
+    return meet(s._replace(ghosts=(*s.ghosts[:number], moved, *s.ghosts[number + 1 :])), (number,))
+
+
+class Pacman(Game):
+    """Pacman; an action is 0 north, 1 east, 2 south, 3 west, 4 stop."""
+
+    name: ClassVar[str] = "pacman"
+    utility_range: ClassVar[tuple[float, float]] = (-float(MOST_POINTS), float(MOST_POINTS))
+    opening_plies: ClassVar[int] = 4
+    parameters: ClassVar[Mapping[str, str]] = {
+        "maze": f"one of {', '.join(MAZES)}, or rows such as %%%%%/%P.G%/%%%%% (default small)",
+        "moves": f"how many moves Pacman has, 1 to {MAX_MOVES} (default {notation.DEFAULT_MOVES})",
+    }
+    # As Pacman sees them; to the ghosts all have the opposite sign. Distances are steps through the maze.
+    feature_names: ClassVar[tuple[str, ...]] = (
+        "side",  # always 1: what the game is worth to Pacman, whatever else
+        "score",  # points so far
+        "food",  # dots left
+        # Steps to eat everything, always going to the nearest dot. (The steps to that one alone jump when it is eaten:
+        # an Eval with them makes Pacman stand beside it.)
+        "tour",
+        "ghosts_1",  # ghosts that are not scared within 1 step
+        "ghosts_2",  # within 2 steps
+        "ghosts_4",  # within 4 steps
+        "exits",  # ways out of Pacman's cell: 1 is a dead end
+        "territory",  # cells that he reaches sooner than every ghost that is not scared
+        "safe_food",  # dots on such cells
+        "capsules",  # capsules left
+        "capsule_near",  # 8 - steps to the nearest capsule, or 0
+        "scared",  # scared ghosts
+        "scared_near",  # 8 - steps to the nearest scared ghost, or 0
+        "late",  # steps of the tour for which no moves are left
+    )
+    heuristics: ClassVar[Mapping[str, Heuristic]] = {
+        "score": Heuristic(
+            {"score": POINT},
+            "The lectures' bad example: points alone. What lies beyond the horizon is worth nothing, and food eaten "
+            "later is worth as much as food eaten now, so Pacman thrashes.",
+        ),
+        "hungry": Heuristic(
+            {name: points * POINT for name, points in HUNGRY.items()},
+            "By hand: the way through the dots left, and fear of a ghost one or two steps away. Being alive counts "
+            "300: without that, a Pacman with a long way to go would rather be caught.",
+        ),
+        "hunter": Heuristic(
+            {name: points * POINT for name, points in HUNTER.items()},
+            "By hand: as hungry, and it goes for capsules and scared ghosts; picked by eye from a dozen tries.",
+        ),
+    }
+
+    def __init__(self, maze: str = "small", moves: int | str = notation.DEFAULT_MOVES) -> None:
+        """maze: a name or rows; moves: how many Pacman has."""
+        limit = str(moves).strip()
+        if not (limit.isascii() and limit.isdigit() and len(limit) < 9 and 1 <= int(limit) <= MAX_MOVES):
+            raise SpecError(f"pacman moves={moves!r}: give a whole number from 1 to {MAX_MOVES}")
+        known = maze in MAZES
+        if not known and "%" not in str(maze):
+            raise SpecError(f"{unknown('pacman maze', str(maze), MAZES)}, or rows such as %%%%%/%P.G%/%%%%%")
+        try:
+            s = notation.read_maze(MAZES[maze] if known else str(maze))
+        except BadNotation as error:
+            raise SpecError(f"pacman maze={maze!r}: {error}") from None
+        self._initial = s._replace(moves=int(limit))
+        given = [] if maze == "small" else [f"maze={maze if known else notation.rows_text(s, ghosts=True)}"]
+        given += [] if int(limit) == notation.DEFAULT_MOVES else [f"moves={int(limit)}"]
+        if given:
+            self.name = ",".join(["pacman", *given])  # type: ignore[misc]  # of this instance
+
+    # --- the formalism ---------------------------------------------------------------------------------------------
+    def initial(self) -> State:
+        """The maze as drawn, Pacman to move."""
+        return self._initial
+
+    def to_play(self, s: State) -> int:
+        """0 for Pacman, 1 for every ghost."""
+        return min(s.turn, 1)
+
+    def actions(self, s: State) -> tuple[int, ...]:
+        """North, east, south, west; stop, the last, for Pacman always and for a ghost where there is no exit."""
+        if s.is_over:
+            return ()
+        return (*s.steps(s.pacman), STOP) if s.turn == 0 else ghost_actions(s, s.ghosts[s.turn - 1])
+
+    def result(self, s: State, a: int) -> State:
+        """Pacman or the ghost whose turn it is takes a step; then it is the next one's turn."""
+        if a not in self.actions(s):
+            raise self._illegal(s, a)
+        after = move_pacman(s, int(a)) if s.turn == 0 else move_ghost(s, s.turn - 1, int(a))
+        return after._replace(turn=(s.turn + 1) % (1 + len(s.ghosts)))
+
+    def is_terminal(self, s: State) -> bool:
+        """Caught, all food eaten, or no moves left."""
+        return s.is_over
+
+    def utility(self, s: State, player: int) -> float:
+        """The score to Pacman, the opposite to the ghosts."""
+        return float(s.score if player == 0 else 0 - s.score)
+
+    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    def features(self, s: State, player: int) -> tuple[int, ...]:
+        """What feature_names says, or the opposite to the ghosts."""
+        away = s.distances([s.pacman])
+        ghost_away = s.distances(ghost.cell for ghost in s.ghosts if not ghost.scared)
+        safe = [cell for cell, d in away.items() if d < ghost_away.get(cell, d + 1)]
+        ghosts = [away[g.cell] for g in s.ghosts if not g.scared and g.cell in away]
+        scared = [away[g.cell] for g in s.ghosts if g.scared and g.cell in away]
+        capsules = [away[cell] for cell in cells_of(s.capsules)]
+        tour = s.tour()
+        values = (
+            1,
+            s.score,
+            s.food.bit_count(),
+            tour,
+            *(sum(d <= near for d in ghosts) for near in (1, 2, 4)),
+            len(s.steps(s.pacman)),
+            len(safe),
+            sum(s.food >> cell & 1 for cell in safe),
+            len(capsules),
+            max([0, *(NEAR - d for d in capsules)]),
+            sum(ghost.scared > 0 for ghost in s.ghosts),
+            max([0, *(NEAR - d for d in scared)]),
+            max(0, tour - s.moves),
+        )
+        return values if player == 0 else tuple(-v for v in values)
+
+    # --- text ------------------------------------------------------------------------------------------------------
+    def to_text(self, s: State) -> str:
+        """The rows with / between them, the ghosts, the score, the moves left and whose turn it is."""
+        return notation.to_text(s)
+
+    def from_text(self, text: str) -> State:
+        """Reads to_text's form, and a maze alone as its starting position."""
+        return notation.from_text(text)
+
+    def action_to_text(self, s: State, a: int) -> str:
+        """north, east, south, west, stop."""
+        return ACTIONS[a]
+
+    def action_from_text(self, s: State, text: str) -> int:
+        """Reads the words, n e s w, up right down left, and stay or wait for stop."""
+        word = text.strip().lower()
+        if word not in ALIASES:
+            raise BadNotation(f"pacman: {text!r} is no move; expected one of {' '.join(ACTIONS)}")
+        if ALIASES[word] not in self.actions(s):
+            raise self._illegal(s, ALIASES[word])
+        return ALIASES[word]
+
+    def board(self, s: State) -> str:
+        """The maze with coordinates, each ghost as its number, the score and who is to move."""
+        return f"{notation.picture(s)}\n{self._status(s)}"
+
+    def _status(self, s: State) -> str:
+        if s.caught:
+            return "Pacman is caught"
+        if not s.food:
+            return "Pacman has won"
+        if s.is_over:
+            return "no moves are left"
+        mover = f"ghost {s.turn}" if s.turn else "Pacman"
+        return f"{mover} to move: {self._legal(s)}"
+
+    def _legal(self, s: State) -> str:
+        return " ".join(ACTIONS[a] for a in self.actions(s)) or "none"
+
+    def _illegal(self, s: State, a: int) -> IllegalAction:
+        shown = ACTIONS[int(a)] if a in range(5) else repr(a)
+        why = f"{self._why_not(s, a)}; legal: {self._legal(s)}"
+        return IllegalAction(f'illegal action {shown} in pacman position "{self.to_text(s)}": {why}')
+
+    def _why_not(self, s: State, a: int) -> str:
+        if a not in range(5):
+            return "actions are 0 north, 1 east, 2 south, 3 west, 4 stop"
+        if s.is_over:
+            return "the game is over"
+        if a == STOP:
+            return "ghosts do not stop"
+        here = s.ghosts[s.turn - 1].cell if s.turn else s.pacman
+        return "a ghost turns back only in a dead end" if a in s.steps(here) else "a wall is there"
+
+    # --- the compiled floor ----------------------------------------------------------------------------------------
+    @property
+    def rules(self) -> Rules:
+        """The same rules for kernels."""
+        from evallearn.games.pacman.rules import RULES
+
+        return RULES
+
+    def encode(self, s: State) -> tuple[int, ...]:
+        """See `notation.py`."""
+        return notation.encode(s)
+
+    def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
+        """The inverse of `encode`."""
+        return notation.decode(words)
