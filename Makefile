@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 READY = .venv/.ready
 
-.PHONY: demo test check long strength bench clean
+.PHONY: demo test check ruff mypy imports long strength bench clean
 
 demo: $(READY)
 	$(BIN)/evallearn learn connect_four
@@ -12,9 +12,16 @@ test: $(READY) check
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(READY)
+	$(MAKE) -s -j 3 ruff mypy imports
+
+ruff:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+mypy:
 	$(BIN)/mypy
+
+imports:
 	$(BIN)/lint-imports
 
 long: $(READY)

@@ -245,7 +245,7 @@ def test_comment_in_either_file_compiles_nothing(home):
 @pytest.mark.parametrize(
     ("edit", "features", "over"),
     [
-        (("SCALE = 2", "SCALE = 3"), 37.0, False),
+        pytest.param(("SCALE = 2", "SCALE = 3"), 37.0, False, marks=pytest.mark.long),
         (("left == 0", "left <= 10"), 25.0, True),
     ],
     ids=["constant", "rule"],
@@ -259,6 +259,7 @@ def test_edit_in_the_helper_file_is_seen_at_once(home, edit, features, over):
     assert (edited["features"], edited["over"]) == (features, over)
 
 
+@pytest.mark.long
 def test_edit_of_a_feature_function_reaches_the_eval_and_back_again(home):
     folder, (cold, _) = home
     write_game(folder, help=("left * SCALE + 1", "left * SCALE + 2"))
@@ -271,6 +272,7 @@ def test_edit_of_a_feature_function_reaches_the_eval_and_back_again(home):
     assert back["misses"] == 0
 
 
+@pytest.mark.long
 def test_game_in_main_is_found_again(tmp_path):
     write_game(tmp_path)
     code = REPORT + GAME + RULES_ONLY + DONE

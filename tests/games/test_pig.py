@@ -126,7 +126,7 @@ def test_bad_targets_are_named(target):
     assert str(error.value) == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.one_of(st.text(), st.text("0123456789 ", max_size=6), st.integers()))
 def test_any_target_is_taken_or_refused(target):
     try:
@@ -186,7 +186,7 @@ def test_two_winners_are_refused():
         GAME.from_text("100-100")
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.one_of(
         st.text(), st.from_regex(r"[0-9]{1,3}-[0-9]{1,3}(/turn=[0-9]{1,2})?(/second)?(/rolling)?", fullmatch=True)
@@ -230,7 +230,7 @@ def test_readable_moves_may_be_illegal():
         GAME.action_from_text(GAME.from_text("100-0"), "roll")
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.one_of(st.text(), st.text("rolhd 0123456789", max_size=5)), st.booleans())
 def test_any_move_text_is_an_action_or_refused(text, rolling):
     s = GAME.from_text("0-0/turn=5/rolling" if rolling else "0-0/turn=5")
@@ -287,9 +287,8 @@ def test_floors_agree_on_random_games(target):
             playing.compare_floors(game, s)
 
 
-@pytest.mark.parametrize("target", [2, 100])
-def test_contract_is_kept(target):
-    assert check_game(Pig(target), games=3).floors == ("plain", "compiled")
+def test_contract_is_kept_for_another_target():
+    assert check_game(Pig(2), games=3).floors == ("plain", "compiled")
 
 
 def test_keys_are_distinct():

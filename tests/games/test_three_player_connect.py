@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallearn import check_game
 from evallearn.errors import BadNotation, IllegalAction
 from evallearn.games import three_player_connect_rules as lower
 from evallearn.games.three_player_connect import BOARD, LINES, State, ThreePlayerConnect, has_four, stones, threats
@@ -292,10 +291,6 @@ def test_floors_agree_on_random_games():
     for seed in range(6):
         for s, _ in random_game(seed):
             playing.compare_floors(GAME, s)
-
-
-def test_contract_is_kept():
-    assert check_game(GAME, games=2).floors == ("plain", "compiled")
 
 
 def test_keys_are_distinct():
