@@ -9,6 +9,16 @@ from pathlib import Path
 from typing import Any
 
 
+def data_folder() -> Path:
+    """Where endgame tables and unfinished games are kept: $EVALLEARN_DATA, or the user's folder for data."""
+    if given := os.environ.get("EVALLEARN_DATA"):
+        return Path(given).expanduser()
+    try:
+        return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "evallearn"
+    except RuntimeError:  # a user without a home
+        return Path("evallearn-data")
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write beside it, flush to the disk, rename. The folder is made if it is not there."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -164,7 +164,10 @@ class Game(ABC):
         return ()
 
     def solved(self, s: State) -> Mapping[Action, float] | None:
-        """The exact value of every action to the player to move, where the game knows it (a closed form, a table)."""
+        """The exact value of every action to the player to move, where the game knows it (a closed form, a table).
+
+        Of equal ones the first is to be preferred: it wins sooner, say.
+        """
         return None
 
     def perft_children(self, s: State) -> Sequence[State]:

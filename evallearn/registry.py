@@ -89,6 +89,12 @@ def _known(parameters: Mapping[str, str]) -> str:
     return "; ".join(f"{k}: {what}" for k, what in parameters.items()) or "it has none"
 
 
+def spec_of(game: Game) -> str:
+    """What `get_game` builds this game from."""
+    shipped = game.name.partition(",")[0] in GAMES
+    return game.name if shipped else f"{type(game).__module__}:{type(game).__qualname__}"
+
+
 def load(path: str | Path, game: Game | None = None) -> FeatureEval:
     """The Eval in the file. The game is found by the name in its header; hand in your own game if it is not shipped."""
     if game is None:

@@ -1,4 +1,4 @@
-"""Your own game in forty lines: Domineering on a 5 x 5 board, on the upper floor.
+"""Your own game in some forty lines: Domineering on a 5 x 5 board, on the upper floor.
 
 The players lay dominoes, the first upright, the second lengthwise. Who cannot lay one loses.
 
@@ -62,6 +62,10 @@ class Domineering(Game):
 
     def features(self, s, player):
         return [len(count(s.taken, player)) - len(count(s.taken, 1 - player)) for count in (slots, safe)]
+
+    def board(self, s):
+        squares = [" ##" if s.taken >> i & 1 else f"{i:3}" for i in range(SIZE * SIZE)]
+        return "\n".join("".join(squares[i : i + SIZE]) for i in range(0, SIZE * SIZE, SIZE))
 
     def to_text(self, s):
         return f"{s.taken:025b} {s.player}"

@@ -191,8 +191,9 @@ class Matches(Game):
         return MAX_MATCHES * (pile - 1) + n - 1
 
     def board(self, s: State) -> str:
-        """A row of matches for each pile, its number before it and its count behind; then who is to move."""
-        return "\n".join([*(f"{i} {drawn(pile)}({pile})" for i, pile in enumerate(self._shown(s), 1)), self._status(s)])
+        """A row of matches for each pile, its number and its count before it; then who is to move."""
+        rows = [f"{i} ({pile}) {drawn(pile)}".rstrip() for i, pile in enumerate(self._shown(s), 1)]
+        return "\n".join([*rows, self._status(s)])
 
     def _shown(self, s: State) -> tuple[int, ...]:
         """The piles of the first position, empty ones too, and whatever a text has put beyond them."""
@@ -234,7 +235,7 @@ class Matches(Game):
 def drawn(pile: int) -> str:
     """The pile as matches in fives."""
     fives = " ".join("|" * min(5, pile - i) for i in range(0, min(pile, BARS), 5))
-    return fives + (" ... " if pile > BARS else " " if pile else "")
+    return fives + (" ..." if pile > BARS else "")
 
 
 def wrong_with_piles(piles: Sequence[int], fewest: int) -> str:

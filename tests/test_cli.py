@@ -92,6 +92,25 @@ def test_moves_are_listed_with_the_position_they_lead_to(capsys: pytest.CaptureF
         assert not line or any(found.startswith(line) for found in shown), shown
 
 
+def test_moves_of_a_finished_game_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["moves", "tic_tac_toe", "XXXOO...."]) == 0
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "the game is over: X has won\n")
+
+
+def test_match_with_dice_takes_a_depth_that_suits_them(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json_of(capsys, "match", "handwritten:positional", "random", "--game", "backgammon", "--pairs", "2")
+    assert found["names"] == ["handwritten:positional@depth=1", "random"]
+    assert found["wins"] == 4
+
+
+def test_one_game_is_told_with_its_features(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["games", "matches"]) == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in ("piles", "nim", "k", "features"))
+    assert [g["name"] for g in json_of(capsys, "games", "pig,target=20")["games"]] == ["pig,target=20"]
+
+
 def test_moves_as_json_are_what_the_lines_say(capsys: pytest.CaptureFixture[str]) -> None:
     found = json_of(capsys, "moves", "tic_tac_toe", "XX.OO....")
     assert (found["game"], found["over"]) == ("tic_tac_toe", False)

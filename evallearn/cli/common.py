@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,11 @@ class GameType(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
 
 
 GAME = GameType()
+
+
+def in_a_path(name: str) -> str:
+    """The name of a game as a part of a path: a parameter may hold anything."""
+    return re.sub(r"[^\w.,=+-]", "_", name)
 
 
 def workers_option(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 from rich.table import Table
 
-from evallearn.cli.common import json_option, out, report
+from evallearn.cli.common import GAME, json_option, out, report
+from evallearn.protocols import Game
 from evallearn.registry import game_names, get_game
 
 
 @click.command(name="games")
+@click.argument("game", type=GAME, required=False)
 @json_option
-def command(json_to: str | None) -> None:
-    """List the games, their features and hand-written heuristics.
+def command(game: Game | None, json_to: str | None) -> None:
+    """List the games; or tell of one what its Evals see, its hand-written heuristics and its parameters.
 
-    Example: evallearn games
+    Example: evallearn games othello
     """
-    games = [get_game(name) for name in game_names()]
+    games = [game] if game else [get_game(name) for name in game_names()]
     figures: dict[str, Any] = {
         "games": [
             {
@@ -29,16 +32,28 @@ def command(json_to: str | None) -> None:
                 "features": list(g.feature_names),
                 "phases": g.n_phases,
                 "heuristics": {name: h.note for name, h in g.heuristics.items()},
+                "parameters": dict(g.parameters),
             }
             for g in games
         ]
     }
+    report(figures, json_to, lambda: out.print(one(game) if game else overview(games)))
 
-    def people() -> None:
-        table = Table("game", "features", "phases", "hand-written heuristics")
-        for g in games:
-            notes = "\n".join(f"{name}: {h.note}" for name, h in g.heuristics.items())
-            table.add_row(g.name, ", ".join(g.feature_names), str(g.n_phases), notes)
-        out.print(table)
 
-    report(figures, json_to, people)
+def overview(games: Sequence[Game]) -> Table:
+    table = Table("game", "players", "chance", "features", "hand-written heuristics", "parameters")
+    for g in games:
+        counts = str(g.n_players), "yes" if g.has_chance else "", str(len(g.feature_names))
+        table.add_row(g.name, *counts, ", ".join(g.heuristics), ", ".join(g.parameters))
+    return table
+
+
+def one(game: Game) -> Table:
+    table = Table(game.name, "", show_header=True)
+    table.add_row("features", ", ".join(game.feature_names))
+    table.add_row("phases", str(game.n_phases))
+    for name, heuristic in game.heuristics.items():
+        table.add_row(f"heuristic {name}", heuristic.note)
+    for name, what in game.parameters.items():
+        table.add_row(f"parameter {name}", what)
+    return table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import click
 from rich.box import SIMPLE
 from rich.table import Table
 
-from evallearn.cli.common import GAME, json_option, out, progress_bars, report, workers_option
+from evallearn.cli.common import GAME, in_a_path, json_option, out, progress_bars, report, workers_option
 from evallearn.learn import LearnConfig, Run, learn
 from evallearn.protocols import Game
 from evallearn.report import write_report
@@ -63,8 +62,7 @@ def command(game: Game, folder: Path | None, workers: int, json_to: str | None, 
     Example: evallearn learn connect_four
     """
     config = LearnConfig(**settings)
-    in_a_path = re.sub(r"[^\w.,=+-]", "_", game.name)  # a parameter may hold anything
-    folder = folder or Path("runs") / f"{in_a_path}-seed{config.seed}"
+    folder = folder or Path("runs") / f"{in_a_path(game.name)}-seed{config.seed}"
     with progress_bars() as steps:
         result = learn(Run(game, folder, config, workers, steps.step))
     write_report(result, folder / "report.html")

@@ -23,7 +23,7 @@ from evallearn.protocols import Game
     help="Openings; each is played twice, seats swapped.",
 )
 @click.option(
-    "--limit", default="depth=4", show_default=True, help="For agents that name none: depth=4, nodes=20000, time=0.1."
+    "--limit", help="For agents that name none: depth=4, nodes=20000, time=0.1.  [default: what suits the game]"
 )
 @click.option(
     "--random-plies", type=click.IntRange(0), help="Random plies of each opening.  [default: what suits the game]"
@@ -36,7 +36,7 @@ def command(
     b: str,
     game: Game,
     pairs: int,
-    limit: str,
+    limit: str | None,
     random_plies: int | None,
     seed: int,
     workers: int,
@@ -48,7 +48,7 @@ def command(
 
     Example: evallearn match runs/x/evaluators/linear.safetensors handwritten:mobility@depth=4 --game othello
     """
-    limits = parse_limits(limit)
+    limits = None if limit is None else parse_limits(limit)
     agents = parse_agent(a, game, limits), parse_agent(b, game, limits)
     plies = game.opening_plies if random_plies is None else random_plies
     with progress_bars() as steps, steps.step(f"{agents[0].name} - {agents[1].name}", 2 * pairs) as move:

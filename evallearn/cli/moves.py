@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from evallearn.cli.common import GAME, json_option, report
+from evallearn.cli.common import GAME, console, json_option, report
 from evallearn.errors import SpecError
 from evallearn.protocols import CHANCE, Action, Game, State
 
@@ -52,5 +52,7 @@ def command(game: Game, position: str | None, roll: tuple[int, int] | None, json
     def people() -> None:
         for text, after in lines:
             click.echo(f"{text}\t{after}")
+        if game.is_terminal(s):
+            console.print(f"the game is over: {game.board(s).splitlines()[-1]}", style="dim")
 
     report(figures, json_to, people)

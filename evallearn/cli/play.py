@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,9 +16,10 @@ from rich.panel import Panel
 from rich.text import Text
 
 from evallearn.agents import parse_limits
-from evallearn.cli.common import GAME, out
-from evallearn.errors import SpecError
-from evallearn.play import Dialogue, Judge, Session, Shown, load_game
+from evallearn.atomic import data_folder
+from evallearn.cli.common import GAME, in_a_path, out
+from evallearn.errors import DataError, SpecError
+from evallearn.play import Dialogue, Judge, Session, Shown, load_game, save_game
 from evallearn.play.seats import (
     JUDGE_LIMITS,
     Seats,
@@ -29,6 +31,7 @@ from evallearn.play.seats import (
     take_seats,
 )
 from evallearn.protocols import Game
+from evallearn.registry import spec_of
 
 SILENCE = 0.3
 """Seconds until the screen shows that the machine is at work."""
@@ -108,12 +111,28 @@ def talk(dialogue: Dialogue) -> None:
             line = read_line(dialogue.prompt)
             if line is None:
                 out.print("end of input: goodbye", style="dim")
-                return
+                break
             show(dialogue.answer(line))
     except KeyboardInterrupt:
-        if dialogue.unsaved:
-            out.print("\nthe game is not saved: `save FILE` before you leave, then --load FILE goes on", style="dim")
+        out.print()
         raise
+    finally:
+        keep(dialogue)
+
+
+def keep(dialogue: Dialogue) -> None:
+    """Whoever leaves an unfinished game finds it again."""
+    session = dialogue.session
+    if not dialogue.unsaved or session.game.is_terminal(session.state):
+        return
+    path = data_folder() / f"unfinished-{in_a_path(session.game.name)}.json"
+    try:
+        save_game(session, path)
+    except DataError as error:
+        out.print(f"the game is not kept: {error}", style="dim")
+        return
+    command = shlex.join(["evallearn", "play", spec_of(session.game), "--load", str(path)])
+    out.print(f"the game is kept: {command} goes on", style="dim")
 
 
 def read_line(prompt: str) -> str | None:
@@ -165,6 +184,14 @@ def show(answers: Iterator[Shown]) -> None:
         if shown is None:
             return
         if shown.kind == "board":
-            out.print(Panel(Text(shown.text), expand=False, padding=(0, 1)))
+            out.print(framed(shown.text, out.width))
         else:
             out.print(shown.text, style=STYLES[shown.kind])
+
+
+def framed(board: str, width: int) -> Panel | Text:
+    """The board in a frame; without one where the terminal is narrow, and then with a word about it."""
+    needed = max(map(len, board.splitlines())) + 4
+    if needed <= width:
+        return Panel(Text(board), expand=False, padding=(0, 1))
+    return Text(f"{board}\n(this board wants a terminal of {needed} columns; yours has {width})")

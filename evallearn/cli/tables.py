@@ -20,7 +20,7 @@ from evallearn.protocols import Game
     "--pieces", type=click.IntRange(2, 4), default=4, show_default=True, help="All positions with up to so many pieces."
 )
 @click.option(
-    "--out", "path", type=click.Path(path_type=Path), show_default="where play looks for it",
+    "--out", "path", type=click.Path(path_type=Path), show_default="where the verdicts of play look for it",
     help="The file to write.",
 )  # fmt: skip
 @json_option
@@ -35,13 +35,21 @@ def command(game: Game, pieces: int, path: Path | None, json_to: str | None) -> 
         raise SpecError(f"{game.name} has no endgame table: the game that has one is checkers")
     from evallearn.games.checkers import table as checkers_table
 
+    path = path or checkers_table.default_path(pieces)
+    if path.is_dir():
+        raise SpecError(f"--out {path} is a folder: name a file in it")
+    if path.exists():
+        try:
+            checkers_table.load_table(path)
+        except GameError:
+            raise SpecError(f"--out {path} is there already and is no endgame table: choose another name") from None
     start = perf_counter()
     with progress_bars() as bars, bars.step(f"endings of {pieces} pieces") as move:
         table = checkers_table.build_table(pieces, move)
     built = perf_counter() - start
     if wrong := table.contradictions():
         raise GameError(f"{wrong} values contradict the moves of {game.name}: please report this as a bug")
-    path = checkers_table.save_table(table, path or checkers_table.default_path(pieces))
+    path = checkers_table.save_table(table, path)
     figures = {
         "game": game.name,
         "pieces": pieces,

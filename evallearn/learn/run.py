@@ -22,7 +22,7 @@ from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import FeatureEval, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
-from evallearn.registry import GAMES
+from evallearn.registry import spec_of
 
 Step = Callable[[str], AbstractContextManager[Move]]
 """step(title): shown to the person who waits."""
@@ -82,12 +82,9 @@ class Run:
     @property
     def command(self) -> str:
         """What makes this run again, in another folder."""
-        game = type(self.game)
-        shipped = self.game.name.partition(",")[0] in GAMES
-        name = self.game.name if shipped else f"{game.__module__}:{game.__qualname__}"
         changed = [(f.name, getattr(self.config, f.name)) for f in fields(self.config)]
         options = [f"--{n.replace('_', '-')}={v}" for n, v in changed if n == "seed" or v != getattr(LearnConfig, n)]
-        return shlex.join(["evallearn", "learn", name, *options])
+        return shlex.join(["evallearn", "learn", spec_of(self.game), *options])
 
     def open(self) -> None:
         """Create the folder, or make sure that it holds this very run."""

@@ -22,6 +22,8 @@ from evallearn.play.session import Ply, Session
 from evallearn.play.verdict import Judge
 from evallearn.protocols import CHANCE, Action, Game, State
 
+LARGEST = 10_000_000
+"""Bytes of a file that may be a saved game; real ones have some thousand."""
 FORMAT, VERSION = "evallearn game", 1
 FIELDS = {"game": str, "start": str, "seats": list, "seed": int, "number": int, "moves": list}
 
@@ -105,6 +107,8 @@ def replay(saved: SavedGame, game: Game, s: State) -> list[Ply]:
 def read_saved(path: Path) -> SavedGame:
     """What the file says, each field of its type. Raises DataError."""
     try:
+        if path.exists() and (not path.is_file() or path.stat().st_size > LARGEST):
+            raise OSError(f"it is no file of at most {LARGEST} bytes")
         data: Any = json.loads(path.read_bytes())
     except OSError as error:
         raise DataError(f"cannot read {path} ({_why(error)}): give the name of a saved game") from None

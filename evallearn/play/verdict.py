@@ -144,13 +144,13 @@ class Judge:
         return Analysis(self.game.to_play(s), values, line[0], line, None, True)
 
     def _solved_line(self, s: State) -> tuple[Action, ...]:
-        """The earliest best action of each position, as far as the game knows, or until dice are rolled."""
+        """The first best action of each position, as far as the game knows, or until dice are rolled."""
         line: list[Action] = []
         while not self.game.is_terminal(s) and self.game.to_play(s) != CHANCE and len(line) < LONGEST_LINE:
             values = self.game.solved(s)
             if values is None:
                 break
-            line.append(max(self.game.actions(s), key=values.__getitem__))
+            line.append(max(values, key=values.__getitem__))
             s = self.game.result(s, line[-1])
         return tuple(line)
 

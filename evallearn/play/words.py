@@ -119,10 +119,11 @@ def verdict_text(game: Game, s: State, verdict: Verdict) -> str:
     value = worth(game, verdict.value, verdict.value_proven)
     if verdict.optimal:
         like = ", like every other move" if verdict.indifferent else ""
-        return f"{move} is {optimal(game)} ({sure}), worth {value}{like}"
+        return f"{move} is {'' if verdict.proven else 'probably '}{optimal(game)} ({sure}), worth {value}{like}"
     best = game.action_to_text(s, verdict.best)
     best_value = worth(game, verdict.best_value, verdict.best_proven)
-    text = f"{move} is not {optimal(game)} ({sure}), worth {value}: {amount(game, verdict.loss)} given away"
+    perhaps = "" if verdict.proven else "probably "
+    text = f"{move} is {perhaps}not {optimal(game)} ({sure}), worth {value}: {amount(game, verdict.loss)} given away"
     return f"{text}\nbetter: {best}, worth {best_value}{then(game, s, verdict.line)}"
 
 
@@ -157,7 +158,7 @@ def summary_text(session: Session, player: int) -> str:
     name = who(session, player)
     whose = "your" if name == "you" else f"{name}'s"
     if not judged:
-        return f"{whose} moves: {'none was judged' if verdicts else 'there was no choice'}"
+        return f"{whose} moves: {'none was judged' if verdicts else 'none yet that was a choice'}"
     good, proven = sum(verdict.optimal for verdict in judged), sum(verdict.proven for verdict in judged)
     loss = mean_loss(judged)
     given_away = amount(session.game, loss) if loss else "0"

@@ -118,7 +118,10 @@ def read_state(text: str) -> State:
     opening = "OPENING" in words
     players = [word for word in words if word in tuple(PLAYERS)]
     if len(words) != opening + len(players) or len(players) > 1:
-        raise BadNotation(f"{where}: {' '.join(rest)!r} follows the id; expected X or O, who is on roll, or opening")
+        raise BadNotation(
+            f"{where}: {' '.join(rest)!r} follows the id; expected X or O, who is on roll, or opening "
+            f"(dice stand right after the id, as in {name}:31)"
+        )
     if dice != NO_DICE and CHECKERS in (own[OFF], opp[OFF]):
         raise BadNotation(f"{where}: the game is over, so there are no dice; leave :{roll} out")
     if opening and (own != START or opp != START or dice != NO_DICE):

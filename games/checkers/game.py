@@ -11,7 +11,7 @@ a capture or a move of a man, and where a position stands on the board for the t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from evallearn.errors import IllegalAction
 from evallearn.games.checkers import notation as notation
@@ -34,9 +34,6 @@ from evallearn.games.checkers.moves import (
 )
 from evallearn.games.checkers.notation import NAMES
 from evallearn.protocols import Game, Heuristic, Rules
-
-if TYPE_CHECKING:
-    from evallearn.games.checkers.table import EndgameTable
 
 PIECES_PER_PHASE = 8
 """24-17, 16-9 and 8-0 pieces: three phases."""
@@ -113,22 +110,25 @@ class Checkers(Game):
         return -1.0 if player == s.player else 1.0
 
     def solved(self, s: State) -> dict[int, float] | None:
-        """By the endgame table, if there is one (`evallearn tables checkers`) and no drawing rule can come between."""
-        from evallearn.games.checkers.table import LONGEST_WIN, default_table
+        """By the endgame table, if there is one (`evallearn tables checkers`) and no drawing rule can come between.
+
+        Among equals the quickest win comes first, and the longest resistance.
+        """
+        from evallearn.games.checkers.table import default_table
 
         table = default_table()
-        if table is None or table.value(s) is None or self.is_terminal(s):
-            return None
         boards = [words[:3] for words in s.past]
-        if s.clock + 1 + LONGEST_WIN > CLOCK_LIMIT or len(set(boards)) < len(boards):
+        if table is None or table.value(s) is None or self.is_terminal(s) or len(set(boards)) < len(boards):
             return None
-        return {a: self._solved_value(table, self.result(s, a), s.player) for a in self.actions(s)}
-
-    def _solved_value(self, table: EndgameTable, s: State, player: int) -> float:
-        """What `s` is worth to `player`, who has just moved."""
-        value = table.value(s)
-        assert value is not None, "a move adds no piece"
-        return self.utility(s, player) if self.is_terminal(s) else float(-value)
+        found: list[tuple[float, int, int]] = []
+        for a in self.actions(s):
+            t = self.result(s, a)
+            value = self.utility(t, s.player) if self.is_terminal(t) else -float(table.value(t) or 0)
+            plies = table.plies(t) if value and t.clock else 0  # a capture or a crowning is progress enough
+            if t.clock + plies > CLOCK_LIMIT:
+                return None
+            found.append((-value, round(value) * plies, a))
+        return {a: 0.0 - lost for lost, _, a in sorted(found)}
 
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:

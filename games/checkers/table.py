@@ -1,7 +1,6 @@
 """The endgame table of checkers: win, draw or loss of every position with few pieces, by retrograde analysis.
 
-The values are those of perfect play without the drawing rules. From a position in which the count of moves without
-progress is low and nothing was repeated they hold with these rules too: see LONGEST_WIN.
+The values are those of perfect play without the drawing rules. `plies` tells whether a win comes in time.
 
 An ending is named by its numbers of pieces as the player to move counts them: (own men, own kings, opposing men,
 opposing kings). Each player numbers the squares from its own back row, so that a position with White to move is, turned
@@ -16,7 +15,6 @@ import hashlib
 import json
 import lzma
 import math
-import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations, product
@@ -25,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evallearn.atomic import write_atomically
+from evallearn.atomic import data_folder, write_atomically
 from evallearn.errors import GameError
 from evallearn.games.checkers.moves import BLACK, N_SQUARES, WHITE, State, bit, sides, squares_of
 
@@ -40,10 +38,6 @@ IMPOSSIBLE = 3
 NOTHING: Ending = (0, 0, 0, 0)
 Progress = Callable[[int, int], None]
 """progress(places done, places in all)"""
-
-
-LONGEST_WIN = 73
-"""Plies in which the winner of any of these endings can take or crown something, or end the game: the longest."""
 
 
 class Counts(NamedTuple):
@@ -109,6 +103,7 @@ class EndgameTable:
     def __init__(self, pieces: int, packed: np.ndarray) -> None:
         self.pieces, self.packed = pieces, packed
         self.offsets = offsets(pieces)
+        self._plies: dict[Ending, np.ndarray] = {}
 
     def value(self, s: State) -> int | None:
         """+1, 0 or -1: what `s` is worth to the player to move, drawing rules aside; None if it has too many pieces."""
@@ -120,6 +115,22 @@ class EndgameTable:
         ending, place = locate(s)
         at = self.offsets[ending] + place
         return VALUES[self.packed[at >> 2] >> 2 * (at & 3) & 3]
+
+    def plies(self, s: State) -> int:
+        """Plies until something is taken or crowned, or the game ends, in a won or lost position.
+
+        The winner hurries, the loser does not. The file does not keep them: they are found again, an ending at a time.
+        """
+        if not all(sides(s)):
+            return 0
+        ending, place = locate(s)
+        if ending not in self._plies:
+            codes = self.unpacked()
+            plies = np.zeros(len(codes), np.uint8)
+            Kernels(self.pieces).solve(ending, codes, np.zeros(len(codes), np.int8), plies)
+            for member in (ending, mirror(ending)):
+                self._plies[member] = plies[self.offsets[member] :][: size(member)].copy()
+        return int(self._plies[ending][place])
 
     def unpacked(self) -> np.ndarray:
         """uint8[places]: the codes, one by one."""
@@ -151,11 +162,12 @@ def build_table(pieces: int = MAX_PIECES, progress: Progress | None = None) -> E
     if pieces not in range(MIN_PIECES, MAX_PIECES + 1):
         raise GameError(f"no endgame table of {pieces!r} pieces: give {MIN_PIECES}..{MAX_PIECES}")
     kernels, total = Kernels(pieces), offsets(pieces)[NOTHING]
-    codes, open_moves, done = np.zeros(total, np.uint8), np.zeros(total, np.int8), 0
+    codes, open_moves, plies = np.zeros(total, np.uint8), np.zeros(total, np.int8), np.zeros(total, np.uint8)
+    done = 0
     for ending in endings(pieces):
         if ending > mirror(ending):
             continue  # solved together with its mirror
-        done += kernels.solve(ending, codes, open_moves)
+        done += kernels.solve(ending, codes, open_moves, plies)
         if progress is not None:
             progress(done, total)
     return EndgameTable(pieces, pack(codes))
@@ -173,18 +185,16 @@ class Kernels:
         self.run: Any = specialise(template, **{name: getattr(rules, name) for name in names})
         announce("the endgame analysis of checkers", self.run.propagate)
         self.arrays = kernel_arrays(pieces)
-        self.longest = 0
-        """Plies that the winner of any ending solved so far needs, at most, until something is taken or crowned."""
 
-    def solve(self, ending: Ending, codes: np.ndarray, open_moves: np.ndarray) -> int:
-        """Fill in the codes of an ending and of its mirror, whose smaller endings are known; returns their places."""
+    def solve(self, ending: Ending, codes: np.ndarray, open_moves: np.ndarray, plies: np.ndarray) -> int:
+        """Fill in codes and plies of an ending and its mirror; smaller endings are known. Returns how many places."""
         group = sorted({ending, mirror(ending)})
         places = sum(map(size, group))
         queue = np.zeros(1 + places, np.int64)
         for member in group:
-            self.run.begin(np.array(member), codes, open_moves, queue, *self.arrays)
-        steps = self.run.propagate(np.array(group[0]), np.array(group[-1]), codes, open_moves, queue, *self.arrays)
-        self.longest = max(self.longest, steps + 1)
+            self.run.begin(np.array(member), codes, open_moves, plies, queue, *self.arrays)
+        ends = np.array(group[0]), np.array(group[-1])
+        self.run.propagate(*ends, codes, open_moves, plies, queue, *self.arrays)
         return places
 
     def tally(self, ending: Ending, codes: np.ndarray) -> tuple[int, int, int]:
@@ -292,14 +302,8 @@ def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
 
 
 def default_path(pieces: int = MAX_PIECES) -> Path:
-    """Where a table is kept and looked for: in $EVALLEARN_DATA, or in the user's folder for data."""
-    folder = os.environ.get("EVALLEARN_DATA")
-    if not folder:
-        try:
-            folder = str(Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "evallearn")
-        except RuntimeError:  # a user without a home
-            folder = "evallearn-data"
-    return Path(folder).expanduser() / f"checkers-{pieces}.table"
+    """Where a table is kept and looked for."""
+    return data_folder() / f"checkers-{pieces}.table"
 
 
 def default_table() -> EndgameTable | None:

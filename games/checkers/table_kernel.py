@@ -98,7 +98,7 @@ def first_look(s, row, values, choose, offsets):
 
 
 @njit(cache=CACHE, nogil=True)
-def begin(ending, values, counts, queue, choose, offsets, sets):
+def begin(ending, values, counts, plies, queue, choose, offsets, sets):
     """Values that follow from smaller endings alone go into the queue; the rest waits with its number of open moves.
 
     queue[0] is its length.
@@ -114,6 +114,7 @@ def begin(ending, values, counts, queue, choose, offsets, sets):
         value, open_moves = first_look(s, row, values, choose, offsets)
         values[start + i] = value
         counts[start + i] = open_moves
+        plies[start + i] = 1
         if value != DRAW:
             found += 1
             queue[found] = start + i
@@ -126,7 +127,7 @@ def size(ending, choose):
 
 
 @njit
-def take_back(s, value, piece, to, values, counts, queue, choose, offsets):
+def take_back(s, value, piece, to, longer, values, counts, plies, queue, choose, offsets):
     """White, who moved last, stood on `to` before: what does the value of `s` say about that position?"""
     kings = s.kings
     if kings & piece != ZERO:
@@ -145,23 +146,21 @@ def take_back(s, value, piece, to, values, counts, queue, choose, offsets):
         if counts[i] > 0:
             return
         values[i] = LOSS
+    plies[i] = longer
     queue[0] += 1
     queue[queue[0]] = i
 
 
 @njit(cache=CACHE, nogil=True)
-def propagate(ending, mirror, values, counts, queue, choose, offsets, sets):
+def propagate(ending, mirror, values, counts, plies, queue, choose, offsets, sets):
     """From every known value back to the positions one step before, until nothing new is found: the rest are draws.
 
-    Returns how many steps the longest way back took.
+    plies: until something is taken or crowned, or nothing can move, if the winner hurries and the loser does not.
     """
     start = offsets[ending[0], ending[1], ending[2], ending[3]]
     mirror_start = offsets[mirror[0], mirror[1], mirror[2], mirror[3]]
     next_one = 1
-    steps, last_of_step = 0, queue[0]
     while next_one <= queue[0]:
-        if next_one > last_of_step:
-            steps, last_of_step = steps + 1, queue[0]
         at = queue[next_one]
         next_one += 1
         if start <= at < start + size(ending, choose):
@@ -181,8 +180,7 @@ def propagate(ending, mirror, values, counts, queue, choose, offsets, sets):
             while origins != ZERO:
                 to = origins & (~origins + ONE)
                 origins ^= to
-                take_back(s, value, piece, to, values, counts, queue, choose, offsets)
-    return steps
+                take_back(s, value, piece, to, plies[at] + 1, values, counts, plies, queue, choose, offsets)
 
 
 @njit(cache=CACHE, nogil=True)

@@ -20,10 +20,7 @@ from evallearn.games.checkers import table as checkers_table
 from evallearn.games.checkers.moves import CROWN_ROW, State, bit, moves, play
 from evallearn.games.checkers.table import (
     KEY,
-    LONGEST_WIN,
-    NOTHING,
     EndgameTable,
-    Kernels,
     build_table,
     default_path,
     default_table,
@@ -31,7 +28,6 @@ from evallearn.games.checkers.table import (
     load_table,
     locate,
     mirror,
-    offsets,
     save_table,
 )
 
@@ -167,30 +163,54 @@ def test_all_sampled_positions_have_the_known_values(big_table):
     assert check_samples(big_table) == 1500
 
 
-@pytest.mark.long
-def test_longest_win_is_as_long_as_it_says():
-    kernels = Kernels(4)
-    codes, open_moves = np.zeros(offsets(4)[NOTHING], np.uint8), np.zeros(offsets(4)[NOTHING], np.int8)
-    for ending in endings(4):
-        if ending <= mirror(ending):
-            kernels.solve(ending, codes, open_moves)
-    assert kernels.longest == LONGEST_WIN
+def test_plies_follow_from_those_of_the_next_positions(table):
+    for s in random_positions(3, 300, seed=5):
+        value = table.value(s)
+        if not value or not moves(s):
+            continue
+        after = [play(s, move) for move in moves(s)]
+        left = [t for t in after if t.clock == 0 and -table.value(t) == value]  # taken, crowned, or a step of a man
+        stayed = [table.plies(t) for t in after if t.clock and -table.value(t) == value]
+        if value == 1 and not left:
+            assert table.plies(s) == 1 + min(stayed)
+        elif value == -1 and stayed and not left:
+            assert table.plies(s) == 1 + max(stayed)
+        else:
+            assert table.plies(s) >= 1
+
+
+def test_hints_of_the_table_win_in_time(table, tmp_path, monkeypatch):
+    """Two kings against one: whoever follows `solved` wins, by the shortest way, whatever the other does."""
+    monkeypatch.setenv("EVALLEARN_DATA", str(tmp_path))
+    save_table(table, tmp_path / "checkers-3.table")
+    rng = random.Random(1)
+    for text in ("B:WK13:BK15,K32", "B:WK16:BK7,K10", "W:WK6,K11:BK32"):
+        s = GAME.from_text(text)
+        winner = s.player
+        for _ in range(60):
+            if GAME.is_terminal(s):
+                break
+            values = GAME.solved(s)
+            assert values is not None, GAME.to_text(s)
+            assert max(values.values()) == (1.0 if s.player == winner else -1.0)
+            s = GAME.result(s, next(iter(values)) if s.player == winner else rng.choice(GAME.actions(s)))
+        assert GAME.utility(s, winner) == 1.0
 
 
 def test_game_is_solved_where_the_table_knows_and_no_drawing_rule_can_come_between(table, tmp_path, monkeypatch):
     monkeypatch.setenv("EVALLEARN_DATA", str(tmp_path))
-    s = GAME.from_text("B:WK32:BK23,K22")  # two kings against one in the double corner: a win, if all goes well
+    s = GAME.from_text("B:WK13:BK15,K32")
     assert GAME.solved(s) is None
     save_table(table, tmp_path / "checkers-3.table")
     values = GAME.solved(s)
     assert set(values) == set(GAME.actions(s))
-    assert max(values.values()) == table.value(s)
+    assert max(values.values()) == table.value(s) == 1
     for a, value in values.items():
         assert value == -table.value(GAME.result(s, a))
-    assert GAME.solved(GAME.from_text("B:WK32:BK23,K22:H7")) is None
-    assert GAME.solved(GAME.from_text("B:WK32:BK23,K22:H6")) == values
+    late = 80 - table.plies(s)
+    assert GAME.solved(GAME.from_text(f"B:WK13:BK15,K32:H{late + 30}")) is None
     assert GAME.solved(GAME.initial()) is None
-    shuffled = GAME.from_text("B:WK32:BK23,K22 moves 22-17 32-28 17-22 28-32 22-18")
+    shuffled = GAME.from_text("B:WK13:BK15,K32 moves 32-28 13-9 28-32 9-13 15-18")
     assert table.value(shuffled) is not None
     assert GAME.solved(shuffled) is None
 
@@ -342,6 +362,17 @@ def test_command_writes_where_play_looks_and_shows_the_counts(tmp_path, capsys, 
     command.main(["checkers", "--pieces", "2"], standalone_mode=False)
     assert "6,976" in capsys.readouterr().out  # 2 * 3,488 positions
     assert default_table().pieces == 2
+
+
+def test_command_does_not_overwrite_what_is_no_table(tmp_path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    for path, message in ((notes, "is there already and is no endgame table"), (tmp_path, "is a folder: name a file")):
+        with pytest.raises(SpecError, match=message):
+            command.main(["checkers", "--pieces", "2", "--out", str(path)], standalone_mode=False)
+    assert notes.read_text() == "mine"
+    for _ in range(2):  # its own it may
+        command.main(["checkers", "--pieces", "2", "--out", str(tmp_path / "t.table")], standalone_mode=False)
 
 
 def test_command_refuses_what_it_cannot_build(monkeypatch):

@@ -241,10 +241,10 @@ def test_any_move_text_is_an_action_or_refused(text):
 
 def test_board_shows_piles_counts_and_mover():
     lines = GAME.board(GAME.from_text("3-0-7/k=3/second")).splitlines()
-    assert lines[:3] == ["1 ||| (3)", "2 (0)", "3 ||||| || (7)"]
+    assert lines[:3] == ["1 (3) |||", "2 (0)", "3 (7) ||||| ||"]
     assert lines[3] == "second to move: take 1 to 3 from one pile; the last match loses"
     assert GAME.board(GAME.from_text("0")).endswith("\nsecond took the last match: first has won")
-    assert GAME.board(GAME.from_text("255")).splitlines()[0] == "1 " + "||||| " * 12 + "... (255)"
+    assert GAME.board(GAME.from_text("255")).splitlines()[0] == "1 (255) " + "||||| " * 12 + "..."
 
 
 # --- features and floors ---------------------------------------------------------------------------------------------

@@ -11,3 +11,4 @@ import pytest
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("EVALLEARN_DATA", str(tmp_path / "data"))

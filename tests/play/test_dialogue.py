@@ -122,7 +122,7 @@ def test_the_only_move_is_played_by_an_empty_line() -> None:
     told = answers(dialogue, "")
     assert "a draw" in told
     assert "second's moves with a choice: 1 of 1 minimax-optimal" in told
-    assert "first's moves: there was no choice" in told
+    assert "first's moves: none yet that was a choice" in told
     assert dialogue.prompt == "over> "
     assert "9' cannot be played: the game is over" in answers(dialogue, "9")
     assert "none: the game is over" in answers(dialogue, "moves")

@@ -126,7 +126,7 @@ def test_a_whole_game_of_matches_is_won_move_by_move(terminal: Callable[..., Ter
         s = game.result(s, game.action_from_text(s, answer[1])) if answer else s
     assert "you have won: +1 to you, -1 to the machine" in told
     assert re.search(r"your moves with a choice: (\d+) of \1 minimax-optimal, mean loss 0", told)
-    assert "3 ||||| || (7)" in person.type("load start.json")
+    assert "3 (7) ||||| ||" in person.type("load start.json")
     assert "over> " not in person.buffer
     assert person.end(CTRL_D)[0] == 0
     assert (tmp_path / "start.json").exists()
@@ -160,6 +160,6 @@ def test_ctrl_c_leaves_with_130_and_says_how_to_go_on(terminal: Callable[..., Te
     person.type("1:1")
     code, told = person.end(CTRL_C)
     assert code == 130
-    assert "the game is not saved: `save FILE` before you leave, then --load FILE goes on" in told
+    assert "the game is kept: evallearn play" in told
     assert "stopped by Ctrl-C" in told
     assert "Traceback" not in told

@@ -159,7 +159,7 @@ def test_a_horizon_too_near_gives_an_estimate() -> None:
     verdict = judged(PlainTicTacToe(), ".........", "2", Limits(depth=2))
     assert (verdict.proven, verdict.depth, verdict.optimal) == (False, 2, False)
     told = verdict_text(TicTacToe(), TicTacToe().initial(), verdict)
-    assert told.startswith("2 is not minimax-optimal (estimated, depth 2), worth -")
+    assert told.startswith("2 is probably not minimax-optimal (estimated, depth 2), worth -")
 
 
 def test_limits_that_are_too_tight_still_give_one_ply() -> None:
