@@ -38,6 +38,7 @@ class _Checker:
     failures: dict[str, str] = field(default_factory=dict)
     positions: int = 0
     seen_actions: list[Action] = field(default_factory=list)
+    _last: tuple[State, str] = (None, "")
 
     def fail(self, method: str, what: str, remedy: str) -> None:
         """Keep the first failure of each kind."""
@@ -58,10 +59,13 @@ class _Checker:
             return FAILED
 
     def text(self, s: State) -> str:
-        try:
-            return repr(self.game.to_text(s))
-        except Exception:  # the failure of to_text itself is reported by check_text
-            return repr(s)
+        """The position for a message; kept, because every promise about a position asks for it."""
+        if s is not self._last[0]:
+            try:
+                self._last = s, repr(self.game.to_text(s))
+            except Exception:  # the failure of to_text itself is reported by check_text
+                self._last = s, repr(s)
+        return self._last[1]
 
     # --- the game as a whole -----------------------------------------------------------------------------------------
     def check_declarations(self) -> bool:

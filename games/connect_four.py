@@ -9,8 +9,8 @@ that no line runs over from one column into the next. X moves first and is playe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar, NamedTuple
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
 from evallearn.protocols import Game, Heuristic, Rules
@@ -114,6 +114,27 @@ def order_of_play(s: State) -> list[int] | None:
     return next(orders, None)
 
 
+def picture(squares: str, columns: int, status: str) -> str:
+    """Rows from the top with their numbers, the column digits below, and a last line."""
+    rows = [" ".join(squares[i : i + columns]) for i in range(0, len(squares), columns)]
+    digits = " ".join(str(c + 1) for c in range(columns))
+    return "\n".join([*(f"{len(rows) - i} {row}" for i, row in enumerate(rows)), "  " + digits, status])
+
+
+def illegal_column(game: Game, s: Hashable, a: Any, columns: int) -> IllegalAction:
+    """Why no stone falls there: for every game of falling stones."""
+    known = a in range(columns)
+    shown = str(int(a) + 1) if known else repr(a)
+    if not known:
+        why = f"actions are 0..{columns - 1}, written 1..{columns}"
+    elif game.is_terminal(s):
+        why = "the game is over"
+    else:
+        why = f"column {shown} is full"
+    legal = " ".join(str(c + 1) for c in sorted(game.actions(s))) or "none"  # type: ignore[type-var, operator]  # ints
+    return IllegalAction(f'illegal action {shown} in {game.name} position "{game.to_text(s)}": {why}; legal: {legal}')
+
+
 class ConnectFour(Game):
     """Connect Four; an action is a column 0..6, written 1..7."""
 
@@ -183,7 +204,7 @@ class ConnectFour(Game):
     def result(self, s: State, a: int) -> State:
         """The mover's stone falls on top of column `a`; then it is the other player's turn."""
         if a not in range(COLUMNS) or s.mask & bit(int(a), ROWS - 1) or self.is_terminal(s):
-            raise self._illegal(s, a)
+            raise illegal_column(self, s, a, COLUMNS)
         return State(s.own ^ s.mask, s.mask | bit(int(a), height(s.mask, int(a))))
 
     def is_terminal(self, s: State) -> bool:
@@ -269,29 +290,13 @@ class ConnectFour(Game):
 
     def board(self, s: State) -> str:
         """Six rows from the top, the column digits below, and who is to move."""
-        squares = self._squares(s)
-        rows = [" ".join(squares[i : i + COLUMNS]) for i in range(0, len(squares), COLUMNS)]
-        digits = " ".join(str(c + 1) for c in range(COLUMNS))
-        return "\n".join([*(f"{ROWS - i} {row}" for i, row in enumerate(rows)), "  " + digits, self._status(s)])
+        return picture(self._squares(s), COLUMNS, self._status(s))
 
     def _status(self, s: State) -> str:
         mover = self.to_play(s)
         if has_four(s.own ^ s.mask):
             return f"{'XO'[1 - mover]} has won"
         return "a draw" if self.is_terminal(s) else f"{'XO'[mover]} to move"
-
-    def _illegal(self, s: State, a: int) -> IllegalAction:
-        known = a in range(COLUMNS)
-        shown = str(int(a) + 1) if known else repr(a)
-        if not known:
-            why = "actions are 0..6, written 1..7"
-        elif self.is_terminal(s):
-            why = "the game is over"
-        else:
-            why = f"column {shown} is full"
-        legal = " ".join(str(c + 1) for c in sorted(self.actions(s))) or "none"
-        position = f'{self.name} position "{self.to_text(s)}"'
-        return IllegalAction(f"illegal action {shown} in {position}: {why}; legal: {legal}")
 
     # --- the compiled floor ----------------------------------------------------------------------------------------
     @property

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.games.connect_four import bit, height
+from evallearn.games.connect_four import bit, height, illegal_column, picture
 from evallearn.protocols import Game, Heuristic, Rules
 
 COLUMNS, ROWS = 9, 6
@@ -159,7 +159,7 @@ class ThreePlayerConnect(Game):
     def result(self, s: State, a: int) -> State:
         """The mover's stone falls on top of column `a`; then it is the next player's turn."""
         if a not in range(COLUMNS) or stones(s) & bit(int(a), ROWS - 1) or self.is_terminal(s):
-            raise self._illegal(s, a)
+            raise illegal_column(self, s, a, COLUMNS)
         return State(s.next, s.last, s.own | bit(int(a), height(stones(s), int(a))))
 
     def is_terminal(self, s: State) -> bool:
@@ -245,29 +245,13 @@ class ThreePlayerConnect(Game):
 
     def board(self, s: State) -> str:
         """Six rows from the top, the column digits below, and who is to move."""
-        squares = self.to_text(s)
-        rows = [" ".join(squares[i : i + COLUMNS]) for i in range(0, len(squares), COLUMNS)]
-        digits = " ".join(str(c + 1) for c in range(COLUMNS))
-        return "\n".join([*(f"{ROWS - i} {row}" for i, row in enumerate(rows)), "  " + digits, self._status(s)])
+        return picture(self.to_text(s), COLUMNS, self._status(s))
 
     def _status(self, s: State) -> str:
         mover = self.to_play(s)
         if has_four(s.last):
             return f"{MARKS[mover - 1]} has won"
         return "a draw" if self.is_terminal(s) else f"{MARKS[mover]} to move, then {MARKS[(mover + 1) % 3]}"
-
-    def _illegal(self, s: State, a: int) -> IllegalAction:
-        known = a in range(COLUMNS)
-        shown = str(int(a) + 1) if known else repr(a)
-        if not known:
-            why = "actions are 0..8, written 1..9"
-        elif self.is_terminal(s):
-            why = "the game is over"
-        else:
-            why = f"column {shown} is full"
-        legal = " ".join(str(c + 1) for c in sorted(self.actions(s))) or "none"
-        position = f'{self.name} position "{self.to_text(s)}"'
-        return IllegalAction(f"illegal action {shown} in {position}: {why}; legal: {legal}")
 
     # --- the compiled floor ----------------------------------------------------------------------------------------
     @property

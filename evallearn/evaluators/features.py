@@ -20,8 +20,8 @@ from evallearn.errors import EvaluatorError
 from evallearn.evaluators.squash import squash, to_value
 from evallearn.protocols import EvalKernel, Evaluator, Game, State
 
-LONG_GAME = 1000
-"""Plies of a game that `feature_hash` looks at, at most: it must come to an end even if the game does not."""
+LONG_GAME = 120
+"""Plies of a game that `feature_hash` looks at, at most: enough to see every feature, and chess is slow upstairs."""
 
 
 def _feature_hash(game: Game) -> str:
