@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from walkers import DOWN, SPEND, UP, Hurried, State, Walkers, Words
 
-from evallearn import AlphaBeta, Limits, LinearEval, Minimax, check_game
+from evallearn import AlphaBeta, Limits, LinearEval, Minimax, check_game, get_game
 from evallearn.compiled.game import CompiledGame
 from evallearn.data import SelfPlayConfig
 from evallearn.data.selfplay import play_game
@@ -132,3 +132,43 @@ def test_evaluator_knows_a_draw_by_repetition_in_a_batch_too() -> None:
     t = play(GAME.initial(), UP)
     assert EVAL.evaluate_batch([s, t], [0, 0]).tolist() == [EVAL.evaluate(s, 0), EVAL.evaluate(t, 0)]
     assert EVAL.evaluate(s, 0) == 0.0 != EVAL.evaluate(t, 0)
+
+
+LOOKING_BACK = {
+    # White is a queen down, and moves the knight back for the third occurrence of the position.
+    "chess, third occurrence": (
+        "chess", "6k1/8/8/q7/8/2N5/8/7K b - - 0 1 moves g8h8 c3b1 h8g8 b1c3 g8h8 c3b1 h8g8", "Nc3", {"Nc3"},
+    ),
+    # White has a rook and a pawn more, but only a move of the pawn starts the count of fifty moves anew.
+    "chess, fifty moves": ("chess", "7k/8/8/8/8/8/R6P/K7 w - - 99 100", "h4 h3", {"Ra8+", "Rb2", "Kb1"}),
+    # White has one king against two, and goes back for the third occurrence.
+    "checkers, third occurrence": (
+        "checkers", "B:WK32:BK1,K5 moves 1-6 32-28 6-1 28-32 1-6 32-28 6-1", "28-32", {"28-32"},
+    ),
+    # Black has two pieces against one; the 40th move without progress is due unless the man moves.
+    "checkers, forty moves": ("checkers", "B:WK32:BK1,5:H79", "5-9", {"1-6"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LOOKING_BACK)
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_rules_that_look_back_decide_inside_the_search(case: str, depth: int) -> None:
+    name, text, best, drawn = LOOKING_BACK[case]
+    game = get_game(name)
+    evaluator = LinearEval.from_heuristic(game, "material")
+    s = game.from_text(text)
+    for table in (False, True):
+        found = AlphaBeta(game, evaluator, table=table).search(s, Limits(depth=depth), action_values=True)
+        values = {game.action_to_text(s, a): v for a, v in (found.action_values or {}).items()}
+        assert game.action_to_text(s, found.action) in best.split(), values
+        assert {move for move in drawn if values[move] == 0.0} == drawn
+        others = [v for move, v in values.items() if move not in drawn and move in best.split()]
+        assert all(v > 0 for v in others)
+    forgotten = game.from_text(text.split(" moves ")[0].replace(" 99 ", " 0 ").replace(":H79", ""))
+    if " moves " not in text:  # with the count at 0 the same moves are worth something
+        again = AlphaBeta(game, evaluator).search(forgotten, Limits(depth=depth), action_values=True).action_values
+        assert again is not None
+        assert all(v != 0.0 for a, v in again.items() if game.action_to_text(forgotten, a) in drawn)
+    if depth <= 2:
+        plain = AlphaBeta(game, evaluator, floor="plain").search(s, Limits(depth=depth), action_values=True)
+        assert (plain.value, plain.action, plain.action_values) == (found.value, found.action, found.action_values)
