@@ -54,11 +54,22 @@ def find_move(s: State, text: str) -> Move:
     given = [int(number) - 1 for number in re.split("[-x:]", stripped)]
     fitting = {move.action: move for move in routes(s) if fits(move.route, given)}
     if not fitting:
-        raise IllegalAction(f"illegal move {text.strip()} in checkers position {to_text(s)!r}; legal: {legal_text(s)}")
+        raise IllegalAction(
+            f"illegal move {text.strip()} in checkers position {to_text(s)!r}{why_not(s, given)}; "
+            f"legal: {legal_text(s)}"
+        )
     if len(fitting) > 1:
         ways = " or ".join(map(move_text, fitting.values()))
         raise BadNotation(f"{text.strip()} can be several moves in checkers position {to_text(s)!r}: write {ways}")
     return next(iter(fitting.values()))
+
+
+def why_not(s: State, given: list[int]) -> str:
+    """What beginners overlook: a jump that goes on, a capture that is forced."""
+    captures = [move for move in moves(s) if move.taken]
+    if any(list(move.route[: len(given)]) == given for move in routes(s)):
+        return ": the jump goes on"
+    return ": something must be captured" if captures else ""
 
 
 def require_unfinished(s: State) -> None:

@@ -289,3 +289,16 @@ def test_tinsleys_games_go_through_pdn():
     games = read_pdn("\n".join(f"{row['moves']} {row['result']}" for row in rows))
     assert [game.result for game in games] == [row["result"] for row in rows]
     assert read_pdn(write_pdn(games)) == games
+
+
+@pytest.mark.parametrize(
+    ("fen", "move", "why"),
+    [
+        ("W:W22:B11,18", "22x15", ": the jump goes on; legal: 22x15x8"),
+        ("W:W22,30:B18", "30-26", ": something must be captured; legal: 22x15"),
+        ("W:W22,30:B1", "30-31", "; legal: "),
+    ],
+)
+def test_illegal_move_is_told_what_was_overlooked(fen, move, why):
+    with pytest.raises(IllegalAction, match=f"illegal move {move} in checkers position '{fen}'{why}"):
+        GAME.action_from_text(GAME.from_text(fen), move)
