@@ -268,6 +268,7 @@ def test_all_ballots_lead_to_their_fen():
 
 
 @needs_reference
+@pytest.mark.long
 def test_all_of_tinsleys_games_are_legal():
     with gzip.open(REFERENCE / "checkers_tinsley_games.csv.gz", "rt") as file:
         rows = list(csv.DictReader(file))

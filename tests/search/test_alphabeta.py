@@ -40,12 +40,13 @@ def fast(name: str) -> tuple[CompiledGame, LinearEval]:
     return game, LinearEval.from_heuristic(game, list(game.heuristics)[-1])
 
 
+@pytest.mark.parametrize("n", [300, pytest.param(1000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", GAMES)
-def test_compiled_equals_minimax_with_every_option(name: str) -> None:
+def test_compiled_equals_minimax_with_every_option(name: str, n: int) -> None:
     game, evaluator = fast(name)
     oracle = Minimax(game, evaluator)
     searches = [AlphaBeta(game, evaluator, floor="compiled", table_bits=10, **on) for on in SWITCHES]
-    for i, s in enumerate(positions(game, 1000, seed=1)):
+    for i, s in enumerate(positions(game, n, seed=1)):
         limits = Limits(depth=1 + i % (3 if name != "othello" or i % 5 == 0 else 2))  # the oracle is slow there
         expected = oracle.search(s, limits)
         for search in searches:

@@ -137,7 +137,7 @@ def test_limits_stop_a_search_in_the_middle() -> None:
     none = search.search(s, Limits(nodes=1))
     assert (none.depth, none.action_values, none.action) == (0, None, 0)
     assert search.search(s, Limits(seconds=0.02)).depth >= 1
-    whole = search.search(s, Limits(depth=100))
+    whole = search.search(game.from_text("2 3 0 1 5"), Limits(depth=100))
     assert whole.exact
     assert whole.depth < 20
 
