@@ -27,12 +27,12 @@ def bit(column: int, row: int) -> int:
     return 1 << (7 * column + row)
 
 
-def all_lines() -> Iterator[int]:
-    """The 69 lines of four squares."""
+def all_lines(columns: int = COLUMNS, rows: int = ROWS) -> Iterator[int]:
+    """The lines of four squares: 69 on this board."""
     for dc, dr in ((1, 0), (0, 1), (1, 1), (1, -1)):
-        for c in range(COLUMNS):
-            for r in range(ROWS):
-                if c + 3 * dc < COLUMNS and 0 <= r + 3 * dr < ROWS:
+        for c in range(columns):
+            for r in range(rows):
+                if c + 3 * dc < columns and 0 <= r + 3 * dr < rows:
                     yield sum(bit(c + i * dc, r + i * dr) for i in range(4))
 
 

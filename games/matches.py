@@ -95,7 +95,7 @@ class Matches(Game):
     def __init__(self, piles: str | Sequence[int] = "3-5-7", k: int | str = 3) -> None:
         self.piles, self.k = read_piles(piles), read_k(k)
         if (self.piles, self.k) != ((3, 5, 7), 3):
-            self.name = f"matches,piles={'-'.join(map(str, self.piles))},k={self.k}"  # type: ignore[misc]
+            self.name = f"matches,piles={'-'.join(map(str, self.piles))},k={self.k}"  # type: ignore[misc]  # this one differs from its class
         shortest = sum(-(-pile // self.k) for pile in self.piles)
         self.opening_plies = min(2, shortest - 1)  # type: ignore[misc]  # no game is over before the opening is
 

@@ -10,11 +10,11 @@ line runs over from one column into the next. X moves first and is player 0, the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.games.connect_four import bit, height, illegal_column, picture
+from evallearn.games.connect_four import all_lines, bit, height, illegal_column, picture
 from evallearn.protocols import Game, Heuristic, Rules
 
 COLUMNS, ROWS = 9, 6
@@ -25,16 +25,8 @@ STONES_PER_PHASE = 14
 """0-13, 14-27, 28-41 and 42-54 stones: four phases."""
 
 
-def all_lines() -> Iterator[int]:
-    """The 99 lines of four squares."""
-    for dc, dr in ((1, 0), (0, 1), (1, 1), (1, -1)):
-        for c in range(COLUMNS):
-            for r in range(ROWS):
-                if c + 3 * dc < COLUMNS and 0 <= r + 3 * dr < ROWS:
-                    yield sum(bit(c + i * dc, r + i * dr) for i in range(4))
-
-
-LINES = tuple(all_lines())
+LINES = tuple(all_lines(COLUMNS, ROWS))
+"""99 lines of four squares."""
 BOARD = sum(bit(c, r) for c in range(COLUMNS) for r in range(ROWS))
 BOTTOM = sum(bit(c, 0) for c in range(COLUMNS))
 CENTRE = sum(bit(4, r) for r in range(ROWS))

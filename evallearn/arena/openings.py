@@ -50,7 +50,7 @@ class CompiledReferee(Referee):
 
         super().__init__(game)
         compiled = CompiledGame(game)  # our own: an agent that shared its record would overwrite it
-        self.look, self.after = compiled.look, compiled.after  # type: ignore  # no detour: each ply counts
+        self.look, self.after = compiled.look, compiled.after  # type: ignore[method-assign, assignment]  # no detour: a ply counts
 
 
 def referee_of(game: Game) -> Referee:

@@ -104,7 +104,7 @@ def talk(dialogue: Dialogue) -> None:
     """Lines in, answers out, until the person leaves or the input ends."""
     for stream in (sys.stdin, sys.stdout):  # a pipe may carry anything, and a terminal not know a character
         with suppress(AttributeError, OSError):  # a stand-in may not let us
-            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a real stream has it
     show(dialogue.open())
     try:
         while dialogue.session.people and not dialogue.done:
@@ -139,7 +139,7 @@ def read_line(prompt: str) -> str | None:
     """One line, with editing at a terminal; None where the input ends. What comes from a pipe is shown as if typed."""
     if sys.stdin.isatty() and sys.stdout.isatty():
         with suppress(ImportError):  # Windows has none, and edits lines itself
-            import readline  # noqa: F401
+            import readline  # noqa: F401  # input() edits lines once it is loaded
         try:
             return clean(input(prompt))
         except EOFError:

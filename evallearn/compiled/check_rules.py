@@ -112,7 +112,7 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
     back = _run(expect, "decode", inverse, here, lambda: game.decode(*given))
     expect(back == s, "decode", f"gave {back!r}, not {s!r}", inverse)
     if rules.clock is not None:
-        count = int(_run(expect, "rules.clock", "answer a count of plies", here, lambda: rules.clock(state)))  # type: ignore[misc]
+        count = int(_run(expect, "rules.clock", "answer a count of plies", here, partial(rules.clock, state)))
         expect(
             count == len(past), "rules.clock", f"is {count} after {len(past)} positions of history in {here}",
             "clear both where a move cannot be taken back",

@@ -71,10 +71,10 @@ class Backgammon(Game):
         if features not in seen.FEATURE_SETS:
             raise unknown("backgammon features", str(features), seen.FEATURE_SETS)
         if features == "tesauro":  # the class itself describes the other set
-            self.name = "backgammon,features=tesauro"  # type: ignore[misc]
-            self.feature_names = seen.TESAURO_NAMES  # type: ignore[misc]
-            self.heuristics = seen.TESAURO_HEURISTICS  # type: ignore[misc]
-            self.antisymmetric = False  # type: ignore[misc]
+            self.name = "backgammon,features=tesauro"  # type: ignore[misc]  # this one differs from its class
+            self.feature_names = seen.TESAURO_NAMES  # type: ignore[misc]  # this one differs from its class
+            self.heuristics = seen.TESAURO_HEURISTICS  # type: ignore[misc]  # this one differs from its class
+            self.antisymmetric = False  # type: ignore[misc]  # this one differs from its class
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:

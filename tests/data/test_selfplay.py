@@ -19,8 +19,8 @@ import pytest
 
 from evallearn.agents import Agent, RandomAgent, SearchAgent
 from evallearn.data import Record, SelfPlayConfig, play_game, read_shard, rebuild_manifest, run_selfplay
+from evallearn.data.boards import on_fastest_floor
 from evallearn.data.records import from_table, shard_path, shard_paths
-from evallearn.data.selfplay import on_fastest_floor
 from evallearn.errors import DataError, IllegalAction, SpecError
 from evallearn.evaluators import LinearEval
 from evallearn.games.tic_tac_toe import TicTacToe
