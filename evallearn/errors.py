@@ -8,12 +8,15 @@ EvallearnError
 ├── EvaluatorError      an evaluator that does not fit, or a file that must not be trusted
 ├── DataError           records or a run folder that do not fit what was asked
 └── SpecError           a name, an agent or a setting that nobody knows
+
+Interrupted (a KeyboardInterrupt): Ctrl-C during a search, with the best answer so far.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class EvallearnError(Exception):
@@ -46,6 +49,14 @@ class DataError(EvallearnError):
 
 class SpecError(EvallearnError):
     """A name, an agent or a setting that nobody knows."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a search. Whoever handles Ctrl-C handles this; `result` is the SearchResult so far."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__()
+        self.result = result
 
 
 def unknown(kind: str, given: str, known: Iterable[str]) -> SpecError:

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from evallearn.errors import BadNotation, SearchError
 
@@ -72,6 +72,8 @@ class Rules:
     """
     max_outcomes: int = 0
     """No roll has more outcomes than this."""
+    viewer: Callable[[Any], int] | None = None
+    """What Game.viewer answers: two players with dice need it, an Eval asks it at every state."""
 
     # --- rules that look back ----------------------------------------------------------------------------------------
     clock: Callable[[Any], int] | None = None
@@ -273,14 +275,16 @@ class Evaluator(ABC):
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EvalKernel:
-    """A compiled Eval: a function and one NumPy record with its weights and its working memory."""
+    """A compiled Eval: functions and one NumPy record with its weights and its working memory."""
 
-    evaluate_mover: Callable[[Any, Any], float]
-    """evaluate_mover(s, params) -> float32, the value of a non-terminal state to the player to move."""
     params: Any
     """np.record; each search works on a copy of its own, because it is scratch space too."""
+    evaluate_player: Callable[[Any, int, Any], float]
+    """evaluate_player(s, player, params) -> float64, the value of a non-terminal state (a roll, too) to `player`."""
+    evaluate_mover: Callable[[Any, Any], float] | None = None
+    """evaluate_mover(s, params) -> float32, to the player to move; only where the rules are `_mover` ones."""
 
 
 IsCutoff = Callable[[Any, int], bool]
@@ -294,7 +298,7 @@ class Limits:
     depth: int | None = None
     """Plies of look-ahead, 1 or more."""
     nodes: int | None = None
-    """Positions visited, 1 or more."""
+    """Positions visited, 1 or more; a Monte Carlo search counts its simulations."""
     seconds: float | None = None
     """Wall time, above 0."""
 
@@ -325,7 +329,26 @@ class SearchResult:
     pv: tuple[Any, ...]
     """The principal variation: the line both sides are expected to play, `action` first."""
     exact: bool
-    """True if the value is proven: no Eval was asked on the way to it."""
+    """True if the value is proven: no Eval was asked on the way to it, and nothing unsound was pruned."""
     seconds: float
     action_values: dict[Any, float] | None = None
     """The value of every root action, if they were asked for."""
+    leaves: int = 0
+    """How often UTILITY or EVAL was asked: what pruning saves."""
+    standard_error: float | None = None
+    """Of `value`, where it was sampled."""
+    visits: dict[Any, int] | None = None
+    """Simulations of every root action, where a Monte Carlo search counts them."""
+
+
+class Search(Protocol):
+    """What every search is: made for one game and one Eval, it answers for any position."""
+
+    game: Game
+
+    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+        """The best action of `s` as far as the limits allow.
+
+        The same seed gives the same answer, unless time is the limit. Without one, ties go to the earliest action.
+        Ctrl-C raises `Interrupted`, which carries what was found so far.
+        """

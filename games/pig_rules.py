@@ -66,6 +66,11 @@ def to_play(s):
 
 
 @jitable
+def viewer(s):
+    return np.int64(s.player)
+
+
+@jitable
 def utility_player(s, player):
     points = s.first if player == 0 else s.second
     return np.float32(1.0) if points >= s.target else np.float32(-1.0)
@@ -111,6 +116,7 @@ RULES = Rules(
     utility_player=utility_player,
     features_player=features_player,
     chances=chances,
+    viewer=viewer,
     phase=phase,
     key=key,
     n_actions=8,

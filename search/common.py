@@ -67,7 +67,7 @@ class Budget:
         if self.limit is not None and self.nodes >= self.limit:
             raise Stopped
         self.nodes += 1
-        if self.end is not None and self.nodes % 64 == 0 and perf_counter() > self.end:
+        if self.end is not None and perf_counter() > self.end:
             raise Stopped
 
     @property

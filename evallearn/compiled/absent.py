@@ -1,16 +1,19 @@
-"""What a kernel is given in place of a rule that a game does not have: it is compiled and never asked."""
+"""What a kernel is given in place of a rule that a game does not have."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evallearn.compiled.bits import jitable
 from evallearn.protocols import Rules
+
+PLAYERS = Path(__file__).with_name("players_kernel.py")
 
 
 @jitable
@@ -39,6 +42,11 @@ def chances(s, out, probabilities):
 
 
 @jitable
+def viewer(s):
+    return 0
+
+
+@jitable
 def clock(s):
     return 0
 
@@ -48,15 +56,25 @@ def noisy_actions(s, out):
     return 0
 
 
-STAND_INS = {
+STAND_INS = {  # compiled and never asked
     "utility_mover": utility_mover,
     "features_mover": features_mover,
     "utility_player": utility_player,
     "features_player": features_player,
     "chances": chances,
+    "viewer": viewer,
     "clock": clock,
     "noisy_actions": noisy_actions,
 }
+
+
+def utility_to_any(rules: Rules) -> Any:
+    """utility_player(s, player) of any game: its own, or made from the mover's."""
+    if rules.utility_player is not None:
+        return rules.utility_player
+    from evallearn.compiled.specialise import specialise
+
+    return specialise(PLAYERS, to_play=rules.to_play, utility_mover=rules.utility_mover).utility_player
 
 
 def bindings(rules: Rules, *names: str) -> dict[str, Any]:

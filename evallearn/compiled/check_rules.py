@@ -52,6 +52,7 @@ def _check_shape(game: Game, rules: Rules, expect: Expect) -> bool:
     wanted = {
         "utility_mover": by_mover, "features_mover": by_mover,
         "utility_player": not by_mover, "features_player": not by_mover, "chances": game.has_chance,
+        "viewer": game.has_chance and game.n_players == 2 and game.zero_sum,
     }  # fmt: skip
     for name, need in wanted.items():
         there = getattr(rules, name) is not None
@@ -128,6 +129,10 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
         player == game.to_play(s), "rules.to_play", f"gave {player}, plain {game.to_play(s)} in {here}", ALIKE
     ):
         return False
+    if rules.viewer is not None:
+        seen_by = int(_run(expect, "rules.viewer", ALIKE, here, partial(rules.viewer, state)))
+        plain_viewer = game.viewer(s)
+        expect(seen_by == plain_viewer, "rules.viewer", f"gave {seen_by}, plain {plain_viewer} in {here}", ALIKE)
     if player == CHANCE:
         found = _outcomes(game, rules, s, state, here, expect)
     else:

@@ -20,6 +20,7 @@ from evallearn.errors import EvaluatorError
 from evallearn.evaluators.squash import squash, to_value
 from evallearn.protocols import EvalKernel, Evaluator, Game, State
 
+EVAL_TEMPLATE = Path(__file__).with_name("eval_kernel.py")
 LONG_GAME = 120
 """Plies of a game that `feature_hash` looks at, at most: enough to see every feature, and chess is slow upstairs."""
 
@@ -65,6 +66,7 @@ class FeatureEval(Evaluator):
 
     kind: str
     template: Path
+    """Its arithmetic for the compiled floor: raw(params, phase), where params.x are the features."""
 
     def __init__(self, game: Game, made: Mapping[str, Any] | None = None) -> None:
         if not game.feature_names:
@@ -87,8 +89,8 @@ class FeatureEval(Evaluator):
         return [("x", "f4", (len(self.game.feature_names),))]
 
     def sizes(self) -> dict[str, int]:
-        """Compile-time sizes that the kernel template wants."""
-        return {"N_FEATURES": len(self.game.feature_names), "N_PHASES": self.game.n_phases}
+        """Compile-time sizes that the kernel template wants beside the number of features."""
+        return {}
 
     def evaluate(self, s: State, player: int) -> float:
         game = self.game
@@ -108,20 +110,30 @@ class FeatureEval(Evaluator):
 
     def kernel(self) -> EvalKernel | None:
         rules = self.game.rules
-        if rules is None or rules.features_mover is None:
+        if rules is None:
             return None
+        from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import specialise
 
+        sizes = {"N_FEATURES": len(self.game.feature_names), **self.sizes()}
+        arithmetic: Any = specialise(self.template, **sizes)
+        by_mover = rules.features_mover is not None
         module: Any = specialise(
-            self.template,
-            features_mover=rules.features_mover,
-            phase=rules.phase,
+            EVAL_TEMPLATE,
+            **bindings(rules, "to_play", "phase", "features_mover", "features_player", "viewer"),
+            raw=arithmetic.raw,
             squash=jitable(squash),
             SCALE=self.scale,
-            **self.sizes(),
+            MIDDLE=self.middle,
+            TWO_SIDED=self.two_sided,
+            BY_MOVER=by_mover,
         )
-        return EvalKernel(module.evaluate_mover, self._params())
+        return EvalKernel(
+            params=self._params(),
+            evaluate_player=module.evaluate_player,
+            evaluate_mover=module.evaluate_mover if by_mover else None,
+        )
 
     def _params(self) -> np.ndarray:
         tensors = self.tensors()

@@ -75,4 +75,4 @@ class MlpEval(FeatureEval):
         return [*super().scratch(), ("hidden1", "f4", (self.h1,)), ("hidden2", "f4", (self.h2,))]
 
     def sizes(self) -> dict[str, int]:
-        return {**super().sizes(), "H1": self.h1, "H2": self.h2}
+        return {"H1": self.h1, "H2": self.h2}

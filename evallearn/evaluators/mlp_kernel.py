@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Template: the small neural Eval. Injected: features_mover, phase (the game's), squash, N_FEATURES, H1, H2, SCALE.
+"""Template: the small neural Eval's arithmetic. Injected: N_FEATURES, H1, H2.
 
 Each layer adds whole rows of weights, so the loop over units vectorises without reordering any sum: no fastmath, and
 the plain floor can repeat it to the last bit. A feature of 0 or a silent unit costs nothing.
@@ -12,9 +12,7 @@ ZERO = np.float32(0)
 
 
 @njit
-def evaluate_mover(s, params):
-    features_mover(s, params.x)
-    k = phase(s)
+def raw(params, k):
     h1 = params.hidden1
     for j in range(H1):
         h1[j] = params.b1[k, j]
@@ -39,4 +37,4 @@ def evaluate_mover(s, params):
             total += np.float64(h2[j]) * np.float64(params.w3[j])
     if total != total:  # huge weights of both signs: inf - inf says nothing
         total = 0.0
-    return np.float32(SCALE * squash(total))
+    return total

@@ -45,6 +45,11 @@ def to_play(s):
 
 
 @jitable
+def viewer(s):
+    return np.int64(s.turn & PLAYER)
+
+
+@jitable
 def utility_player(s, player):
     own_won = s.own_low & s.own_high & ALL_OFF == ALL_OFF
     low, high = (s.opp_low, s.opp_high) if own_won else (s.own_low, s.own_high)
@@ -89,6 +94,7 @@ RICH = Rules(
     utility_player=utility_player,
     features_player=rich_player,
     chances=chances,
+    viewer=viewer,
     max_outcomes=len(ROLLS),
     phase=phase,
     key=key,

@@ -1,0 +1,11 @@
+# mypy: ignore-errors
+"""Template: the utility to any player, from the rules of a two-player game by mover. Injected: to_play, utility_mover."""
+
+import numpy as np
+from numba import njit
+
+
+@njit
+def utility_player(s, player):
+    value = utility_mover(s)
+    return value if to_play(s) == player else np.float32(-value)

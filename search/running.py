@@ -1,0 +1,44 @@
+"""Running a kernel so that clocks and Ctrl-C are heard: it works in a thread, releases the GIL and watches a flag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from time import perf_counter
+from typing import Any
+
+
+class KernelThreads:
+    """Threads for the kernels of one search. A kernel must return soon after its flag was set."""
+
+    def __init__(self, stops: Sequence[Any]) -> None:
+        """stops: for each kernel that may run at a time, a one-element view of its stop flag."""
+        self.stops = stops
+        self.pool: ThreadPoolExecutor | None = None
+
+    def run(self, works: Sequence[Callable[[], Any]], *, deadline: float | None, short: bool) -> bool:
+        """Run the kernels until one has finished its work, or `perf_counter()` reaches the deadline.
+
+        short: the work takes milliseconds, and is done in the caller's thread. True if Ctrl-C ended it: the search
+        then raises `Interrupted` with what it has.
+        """
+        for stop in self.stops:
+            stop[0] = 0
+        if short and deadline is None and len(works) == 1:
+            works[0]()
+            return False
+        if self.pool is None:
+            self.pool = ThreadPoolExecutor(len(self.stops), "search")
+        running = [self.pool.submit(work) for work in works]
+        interrupted = False
+        try:
+            wait(running, None if deadline is None else max(0.0, deadline - perf_counter()), FIRST_COMPLETED)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            for stop in self.stops:
+                stop[0] = 1
+            wait(running)
+        for each in running:
+            each.result()  # raises what the kernel raised
+        return interrupted
