@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
 
-from evallearn.errors import SearchError
+from evallearn.errors import Interrupted, SearchError
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
 from evallearn.search.common import (
     MAX_DEPTH,
@@ -42,12 +41,13 @@ class Deepening(ABC):
         require_unfinished(self.game, s)
         if self.game.to_play(s) == CHANCE:
             raise SearchError(f"{self.game.name} position {self.game.to_text(s)!r} waits for the dice: roll them first")
-        self.budget, self.asked = Budget(limits.nodes, limits.seconds), 0
+        self.budget, self.asked, self.ended = Budget(limits.nodes, limits.seconds), 0, 0  # EVALs, UTILITYs
         player, actions = self.game.to_play(s), self.game.actions(s)
         ranks = tie_ranks(len(actions), seed)
         best, depth, exact = ranks.index(0), 0, False
         found: list[tuple[float, Line]] = []
-        with suppress(Stopped):  # what was finished before the limit struck counts
+        interrupted = False
+        try:
             for d in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
                 before = self.asked
                 self.budget.spend()
@@ -56,8 +56,12 @@ class Deepening(ABC):
                 depth, exact = d, self.asked == before
                 if exact:
                     break
+        except Stopped:
+            pass  # what was finished before the limit struck counts
+        except KeyboardInterrupt:
+            interrupted = True
         value, line = found[best] if found else (self.evaluator.evaluate(s, player), ())
-        return SearchResult(
+        result = SearchResult(
             action=actions[best],
             value=value + 0.0,  # a draw is 0.0, not -0.0
             player=player,
@@ -67,4 +71,8 @@ class Deepening(ABC):
             exact=exact,
             seconds=self.budget.seconds,
             action_values={a: v for a, (v, _) in zip(actions, found, strict=True)} if found else None,
+            leaves=self.asked + self.ended,
         )
+        if interrupted:
+            raise Interrupted(result)
+        return result

@@ -31,6 +31,7 @@ class Expectiminimax(Deepening):
         self.budget.spend()
         game = self.game
         if game.is_terminal(s):
+            self.ended += 1
             return game.utility(s, player), ()
         if self.is_cutoff(s, depth_left):
             self.asked += 1

@@ -24,6 +24,7 @@ class MaxN(Deepening):
         self.budget.spend()
         game, players = self.game, range(self.game.n_players)
         if game.is_terminal(s):
+            self.ended += 1
             return tuple(game.utility(s, p) for p in players), ()
         if self.is_cutoff(s, depth_left):
             self.asked += 1
