@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Template: the utility to any player, from the rules of a two-player game by mover. Injected: to_play, utility_mover."""
+"""Template: the utility to any player, from rules by mover (two players). Injected: to_play, utility_mover."""
 
 import numpy as np
 from numba import njit
