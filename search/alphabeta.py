@@ -1,23 +1,25 @@
-"""Alpha-beta: H-minimax with pruning, iterative deepening, table, killers and history, on either floor."""
+"""Alpha-beta: H-minimax with pruning, on either floor."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
 from evallearn.errors import SearchError
-from evallearn.protocols import Evaluator, Game, IsCutoff, Limits, SearchResult, State
+from evallearn.protocols import Evaluator, Game, Limits, SearchResult, State
 from evallearn.search.alphabeta_plain import PlainAlphaBeta
-from evallearn.search.common import cut_at_depth, require_own_eval, require_two_player_zero_sum
+from evallearn.search.common import require_own_eval, require_two_player_zero_sum
+from evallearn.search.options import Options
 
 Floor = Literal["auto", "plain", "compiled"]
+MOST_THREADS = 64
 
 
 class AlphaBeta:
-    """A search for two-player zero-sum games without chance.
+    """A search for two-player zero-sum games without chance; several moves in a row are fine (Pacman's ghosts).
 
-    What it promises, whatever the options: at a finished depth d the value and the action are those of `Minimax` at
-    depth d; equal actions go to the earlier one (or, with a seed, to a random one). The table, killers and history
-    change only how many nodes that takes: the table is trusted only where it holds what minimax would find.
+    What it promises, unless an unsound option is on: at a finished depth d the value and the action are those of
+    `Minimax` at depth d (with the same `quiescence`, `extensions` and `is_cutoff`); equal actions go to the earlier one
+    or, with a seed, to a random one. The other options, and threads, change only how many nodes that takes.
     """
 
     def __init__(
@@ -25,35 +27,43 @@ class AlphaBeta:
         game: Game,
         evaluator: Evaluator,
         *,
-        table: bool = True,
-        killers: bool = True,
-        history: bool = True,
-        is_cutoff: IsCutoff = cut_at_depth,
         table_bits: int = 18,
+        keep_table: bool = False,
+        threads: int = 1,
         floor: Floor = "auto",
+        **options: Any,
     ) -> None:
-        """is_cutoff(s, depth_left) says where the Eval is asked; on the compiled floor Numba must understand it.
+        """options: see `Options`. floor: "auto" takes the compiled floor if both the game and the Eval have one.
 
-        table_bits: the compiled table has 2**table_bits entries of 16 bytes. floor: "auto" takes the compiled floor
-        if both the game and the Eval have one.
+        On the compiled floor the table has 2**table_bits entries of 16 bytes. keep_table lets a search use what
+        earlier ones of this object found: faster in a game, but then a node limit's answer depends on them. With
+        `threads` that many share the table and the work.
         """
         require_two_player_zero_sum(game, "alphabeta")
         require_own_eval(game, evaluator)
+        self.options = Options(**options)
+        self.options.require_hooks(game)
         if not 0 <= table_bits <= 30:
             raise SearchError(f"table_bits={table_bits}: give 0 to 30 (2**table_bits entries of 16 bytes)")
+        if not 1 <= threads <= MOST_THREADS:
+            raise SearchError(f"threads={threads}: give 1 to {MOST_THREADS}")
         self.game, self.evaluator = game, evaluator
         kernel = None if floor == "plain" or game.rules is None else evaluator.kernel()
         if floor == "compiled" and kernel is None:
             who = f"the game {game.name}" if game.rules is None else f"the {evaluator.name} Eval"
             raise SearchError(f"{who} has no compiled floor: give it one, or use floor='auto'")
-        switches: dict[str, Any] = {"table": table, "killers": killers, "history": history, "is_cutoff": is_cutoff}
+        if threads > 1 and (kernel is None or not self.options.table):
+            why = "the plain floor has one" if kernel is None else "they help each other through the table"
+            raise SearchError(f"threads={threads}: {why}; use threads=1")
         self._search: Any
         if kernel is None:
-            self._search = PlainAlphaBeta(game, evaluator, **switches)
+            self._search = PlainAlphaBeta(game, evaluator, self.options)
         else:
             from evallearn.search.alphabeta_compiled import CompiledAlphaBeta
 
-            self._search = CompiledAlphaBeta(game, evaluator, kernel, table_bits=table_bits, **switches)
+            self._search = CompiledAlphaBeta(
+                game, evaluator, kernel, self.options, table_bits=table_bits, keep_table=keep_table, threads=threads
+            )
         self.floor: Floor = "plain" if kernel is None else "compiled"
 
     def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:

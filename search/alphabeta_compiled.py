@@ -1,9 +1,8 @@
-"""Alpha-beta on the compiled floor: the kernel of alphabeta_kernel.py, specialised to a game and an Eval."""
+"""Alpha-beta on the compiled floor: the kernels beside it, specialised to a game, an Eval and the options."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as OutOfTime
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -11,22 +10,25 @@ from typing import Any
 import numpy as np
 
 from evallearn.compiled.absent import bindings
-from evallearn.compiled.bits import jitable, mix64
+from evallearn.compiled.bits import jitable
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
-from evallearn.compiled.table import Table
-from evallearn.errors import EvallearnError, SearchError
-from evallearn.protocols import EvalKernel, Evaluator, Game, IsCutoff, Limits, Rules, SearchResult, State
-from evallearn.search.common import MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks
+from evallearn.compiled.table import MOST_ACTIONS, Table
+from evallearn.errors import EvallearnError, Interrupted, SearchError
+from evallearn.protocols import EvalKernel, Evaluator, Game, Limits, Rules, SearchResult, State
+from evallearn.search.common import ASPIRATION, MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks
+from evallearn.search.options import Options
+from evallearn.search.running import KernelThreads
 
-TEMPLATE = Path(__file__).with_name("alphabeta_kernel.py")
-RULE_NAMES = ("State", "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock")
-MAX_ACTIONS = 1 << 15
-"""Actions are kept in 16 bits, in the table and in the lines."""
+HERE = Path(__file__).parent
+RULE_NAMES = (
+    "State", "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock",
+    "noisy_actions", "forcing", "may_pass", "passed",
+)  # fmt: skip
 NO_LIMIT = 1 << 62
-SALT = 0x5EA2C4
-"""Anything large, mixed twice: keys are often mix64 of a small number, and those of two searches must never meet."""
 SHORT_DEPTH, SHORT_NODES = 6, 300_000
 """Up to here a search takes milliseconds and runs in the caller's thread; longer ones must hear Ctrl-C."""
+LOOKS_BITS = 15
+"""Of the notes by which threads see what others are looking at."""
 
 
 def search_plies(rules: Rules) -> int:
@@ -34,76 +36,108 @@ def search_plies(rules: Rules) -> int:
     return min(rules.max_plies, MAX_DEPTH)
 
 
-def context(rules: Rules) -> np.ndarray:
-    """The one record that a search carries."""
+def context(rules: Rules, threads: int) -> np.ndarray:
+    """The one record that a thread of a search carries."""
     plies, width = search_plies(rules) + 2, rules.max_actions
     path = rules.clock_limit + plies if rules.clock else 1
     fields: list[Any] = [
-        ("nodes", "i8"), ("node_limit", "i8"), ("asked", "i8"), ("stop", "i8"),
-        ("table_address", "u8"), ("table_mask", "u8"), ("salt", "u8"),
-        ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("all_values", "i4"),
-        ("n_root", "i8"), ("best_index", "i8"), ("depth", "i8"), ("exact", "i8"),
+        ("nodes", "i8"), ("node_limit", "i8"), ("asked", "i8"), ("leaves", "i8"), ("unsound", "i8"), ("stop", "i8"),
+        ("table_address", "u8"), ("table_mask", "u8"), ("age", "i8"), ("readable_age", "i8"),
+        ("looks_address", "u8"), ("looks_mask", "u8"),
+        ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("use_pvs", "i4"), ("use_aspiration", "i4"),
+        ("noisy_first", "i4"), ("all_values", "i4"),
+        ("n_root", "i8"), ("best_index", "i8"), ("new_index", "i8"), ("depth", "i8"), ("exact", "i8"),
         ("n_past", "i8"), ("path", "u8", (path,)), ("doubled", "i1", (path,)),
-        ("value", "f4"), ("line_length", "i4"),
+        ("extended", "i4", (plies,)), ("passed", "i1", (plies,)),
+        ("value", "f4"), ("new_value", "f4"), ("line_length", "i4"),
         ("words", "u8", (rules.n_words,)),
-        ("root_actions", "i4", (width,)), ("ranks", "i4", (width,)),
+        ("root_actions", "i4", (width,)), ("ranks", "i4", (width,)), ("order", "i4", (width,)),
         ("new_values", "f4", (width,)), ("values", "f4", (width,)),
         ("killers", "i4", (plies, 2)), ("history", "i4", (2, rules.n_actions)),
-        ("actions", "i4", (plies, width)), ("scores", "i4", (plies, width)),
+        ("actions", "i4", (plies, width)), ("scores", "i4", (plies, width)), ("noisy", "i4", (width,)),
+        ("put_off", "i4", (plies, width) if threads > 1 else (1, 1)),
         ("line", "i2", (plies,)), ("pv_length", "i4", (plies,)), ("pv", "i2", (plies, plies)),
     ]  # fmt: skip
     return np.zeros(1, np.dtype(fields, align=True))
 
 
+def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> Any:
+    """The templates, specialised."""
+    rules = game.rules
+    assert rules is not None
+    sizes = {"MAX_PLIES": search_plies(rules), "ALTERNATES": rules.alternates, "HAS_CLOCK": rules.clock is not None}
+    looking_back: Any = specialise(
+        HERE / "looking_back_kernel.py",
+        **bindings(rules, "clock"),
+        CLOCK_LIMIT=rules.clock_limit,
+        ALTERNATES=rules.alternates,
+        CUTS_AT_DEPTH=options.is_cutoff is cut_at_depth,
+        BEYOND=options.extensions + options.quiescence,
+    )
+    shared_names = {
+        **bindings(rules, *RULE_NAMES),
+        **sizes,
+        "evaluate_mover": kernel.evaluate_mover,
+        "third_time": looking_back.third_time,
+    }
+    quiescence: Any = specialise(HERE / "quiescence_kernel.py", **shared_names)
+    return specialise(
+        HERE / "alphabeta_kernel.py",
+        **shared_names,
+        table_key=looking_back.table_key,
+        RETURN=looking_back.RETURN,
+        quiet_value=quiescence.quiet_value,
+        is_cutoff=jitable(options.is_cutoff),
+        HAS_NOISE=rules.noisy_actions is not None,
+        CLOCK_LIMIT=rules.clock_limit,
+        QUIESCENCE=options.quiescence,
+        EXTENSIONS=options.extensions,
+        NULL_MOVE=options.null_move,
+        LATE_MOVES=options.late_moves,
+        SHARED=shared,
+        N_WORDS=rules.n_words,
+        SIZES=(rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
+    )
+
+
 class CompiledAlphaBeta:
-    """See `AlphaBeta` for what it promises. One search at a time: it owns one record and one table."""
+    """See `AlphaBeta` for what it promises. One search at a time: it owns a record for each thread and one table."""
 
     def __init__(
         self,
         game: Game,
         evaluator: Evaluator,
         kernel: EvalKernel,
+        options: Options,
         *,
-        table: bool,
-        killers: bool,
-        history: bool,
-        is_cutoff: IsCutoff,
         table_bits: int,
+        keep_table: bool,
+        threads: int,
     ) -> None:
         rules = game.rules
         assert rules is not None
-        if rules.n_actions > MAX_ACTIONS:
+        if rules.n_actions > MOST_ACTIONS:
             raise SearchError(
-                f"rules.n_actions={rules.n_actions} of {game.name}: number its actions below {MAX_ACTIONS}, "
+                f"rules.n_actions={rules.n_actions} of {game.name}: number its actions below {MOST_ACTIONS}, "
                 "or use floor='plain'"
             )
-        self.game, self.evaluator = game, evaluator
-        self.kernels: Any = specialise(
-            TEMPLATE,
-            **bindings(rules, *RULE_NAMES),
-            evaluate_mover=kernel.evaluate_mover,
-            is_cutoff=jitable(is_cutoff),
-            N_WORDS=rules.n_words,
-            CUTS_AT_DEPTH=is_cutoff is cut_at_depth,
-            HAS_CLOCK=rules.clock is not None,
-            CLOCK_LIMIT=rules.clock_limit,
-            MAX_PLIES=search_plies(rules),
-            SIZES=(rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
-            ALTERNATES=rules.alternates,
-        )
-        self.params = kernel.params.copy()
-        self.box = context(rules)
-        self.at = {name: self.box[name] for name in self.box.dtype.names or ()}
-        self.row = {name: self.box[name][0] for name in ("words", "root_actions", "ranks", "values", "line")}
-        for name, switch in (("use_table", table), ("use_killers", killers), ("use_history", history)):
-            self.at[name][0] = switch
-        self.table = Table(table_bits if table else 0)
-        self.at["table_address"][0] = self.table.address
-        self.at["table_mask"][0] = len(self.table.entries) - 1
-        self.searches = 0
+        self.game, self.evaluator, self.keep_table = game, evaluator, keep_table
+        self.kernels = kernels(game, kernel, options, threads > 1)
+        self.params = [kernel.params.copy() for _ in range(threads)]
+        self.boxes = [context(rules, threads) for _ in range(threads)]
+        self.table = Table(table_bits if options.table else 0)
+        self.looks = Table(LOOKS_BITS if threads > 1 else 0)
+        for box in self.boxes:
+            box["table_address"], box["table_mask"] = self.table.address, self.table.mask
+            box["looks_address"], box["looks_mask"] = self.looks.address, len(self.looks.entries) - 1
+            box["use_table"], box["use_killers"], box["use_history"] = options.table, options.killers, options.history
+            box["use_pvs"], box["use_aspiration"] = options.pvs, options.aspiration
+            box["noisy_first"] = options.noisy_first
+        self.at = {name: self.boxes[0][name] for name in self.boxes[0].dtype.names or ()}
+        self.row = {name: self.boxes[0][name][0] for name in ("words", "root_actions", "ranks")}
         self.no_past = np.zeros((0, rules.n_words), np.uint64)
         self.win = float(game.utility_range[1])
-        self.thread: ThreadPoolExecutor | None = None
+        self.threads = KernelThreads([box["stop"] for box in self.boxes])
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -120,7 +154,7 @@ class CompiledAlphaBeta:
         start = perf_counter()
         at, row = self.at, self.row
         row["words"][:] = self.game.encode(s)
-        player = int(self.kernels.prepare(self.box, self._past(s)))
+        player = int(self.kernels.prepare(self.boxes[0], self._past(s)))
         if player < 0:
             require_unfinished(self.game, s)
         n = int(at["n_root"][0])
@@ -128,49 +162,56 @@ class CompiledAlphaBeta:
         row["ranks"][:n] = ranks
         at["best_index"][0] = ranks.index(0)
         at["all_values"][0] = action_values
-        at["node_limit"][0] = NO_LIMIT if limits.nodes is None else limits.nodes
-        self.searches += 1
-        at["salt"][0] = mix64(mix64(self.searches + SALT))
-        at["stop"][0] = 0
-        self._run(limits, start)
-        actions = row["root_actions"][:n].tolist()
-        depth, value = int(at["depth"][0]), float(at["value"][0]) + 0.0  # a draw is 0.0, not -0.0
-        return SearchResult(
-            action=actions[int(at["best_index"][0])],
-            value=value,
-            player=player,
-            depth=depth,
-            nodes=int(at["nodes"][0]),
-            pv=tuple(row["line"][: int(at["line_length"][0])].tolist()),
-            exact=bool(at["exact"][0]) or (depth > 0 and abs(value) == self.win),
-            seconds=perf_counter() - start,
-            action_values=dict(zip(actions, row["values"][:n].tolist(), strict=True))
-            if action_values and depth
-            else None,
-        )
+        at["age"][0] = age = self.table.new_age()
+        at["readable_age"][0] = 0 if self.keep_table else age
+        interrupted = self._run(limits, start)
+        result = self._result(player, row["root_actions"][:n].tolist(), start, action_values)
+        if interrupted:
+            raise Interrupted(result)
+        return result
 
     def _past(self, s: State) -> np.ndarray:
         """The words of the positions that the rules may look back to."""
         history = self.game.history(s)
         return np.array(history, np.uint64) if history else self.no_past
 
-    def _run(self, limits: Limits, start: float) -> None:
+    def _run(self, limits: Limits, start: float) -> bool:
+        """True if Ctrl-C ended it. Threads that start together deepen together; the first to finish ends all."""
+        depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
+        for box in self.boxes[1:]:
+            box[:] = self.boxes[0]
+        for i, box in enumerate(self.boxes):  # the first takes what cannot be shared evenly
+            share, rest = divmod(NO_LIMIT if limits.nodes is None else limits.nodes, len(self.boxes))
+            box["node_limit"] = share + (rest if i == 0 else 0)
         free = limits.nodes is not None or limits.seconds is not None
-        arguments: Any = (self.box, self.params, min(limits.depth or MAX_DEPTH, MAX_DEPTH), free, self.win)
-        short = (limits.depth or MAX_DEPTH) <= SHORT_DEPTH or (limits.nodes or NO_LIMIT) <= SHORT_NODES
-        if limits.seconds is None and short:
-            self.kernels.deepen(*arguments)
-            return
-        if self.thread is None:
-            self.thread = ThreadPoolExecutor(1, "search")
-        running = self.thread.submit(self.kernels.deepen, *arguments)
-        try:
-            left = None if limits.seconds is None else max(0.0, limits.seconds - (perf_counter() - start))
-            running.result(timeout=left)
-        except OutOfTime:
-            self.at["stop"][0] = 1
-            running.result()
-        except BaseException:  # Ctrl-C: the kernel must not go on behind our back
-            self.at["stop"][0] = 1
-            running.result()
-            raise
+        margin = ASPIRATION * self.win
+        works = [
+            partial(self.kernels.deepen, box, params, depth, free, self.win, margin)
+            for box, params in zip(self.boxes, self.params, strict=True)
+        ]
+        short = depth <= SHORT_DEPTH or (limits.nodes or NO_LIMIT) <= SHORT_NODES
+        deadline = None if limits.seconds is None else start + limits.seconds
+        if short:  # not worth a second thread
+            works = works[:1]
+            self.boxes[0]["node_limit"] = NO_LIMIT if limits.nodes is None else limits.nodes
+        return self.threads.run(works, deadline=deadline, short=short)
+
+    def _result(self, player: int, actions: list[int], start: float, action_values: bool) -> SearchResult:
+        """What the thread that went deepest has found."""
+        box = max(self.boxes, key=lambda box: int(box["depth"][0]))[0]
+        depth, value = int(box["depth"]), float(box["value"]) + 0.0  # a draw is 0.0, not -0.0
+        proven = bool(box["exact"]) or (depth > 0 and abs(value) == self.win)
+        return SearchResult(
+            action=actions[int(box["best_index"])],
+            value=value,
+            player=player,
+            depth=depth,
+            nodes=sum(int(each["nodes"][0]) for each in self.boxes),
+            pv=tuple(box["line"][: int(box["line_length"])].tolist()),
+            exact=proven and not box["unsound"],
+            seconds=perf_counter() - start,
+            action_values=dict(zip(actions, box["values"][: len(actions)].tolist(), strict=True))
+            if action_values and depth
+            else None,
+            leaves=sum(int(each["leaves"][0]) for each in self.boxes),
+        )

@@ -3,14 +3,20 @@
 
 State, actions, result, is_terminal, to_play, utility_mover, key   the game's `Rules`
 clock, HAS_CLOCK, CLOCK_LIMIT                                      of a game whose rules look back
+noisy_actions, HAS_NOISE, forcing, may_pass, passed                what some games have
 evaluate_mover(s, params) -> float32                               the Eval
 is_cutoff(s, depth_left) -> bool                                   the cutoff test
-CUTS_AT_DEPTH                                                      whether that is the default one
+third_time, table_key, RETURN, quiet_value                         looking_back_kernel.py, quiescence_kernel.py
+QUIESCENCE, EXTENSIONS, NULL_MOVE, LATE_MOVES                      `Options`
+SHARED                                                             whether several threads share the table
 N_WORDS, MAX_PLIES, ALTERNATES                                     of the game
 CACHE                                                              whether the disk cache is on
 
 Everything a search carries is one record, `ctx` (`CompiledAlphaBeta.context`): every array argument more would cost
 the recursion about seven words and, in all, half of the speed. The algorithm is that of alphabeta_plain.py.
+
+Several threads search the same tree and help each other through the table. Which actions are being looked at is noted
+in a small table of its own: others put such an action off to the end of their row (Kerrigan's simplified ABDADA).
 """
 
 import numpy as np
@@ -18,14 +24,32 @@ from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from evallearn.compiled.bits import mix64
-from evallearn.compiled.table import table_entry
+from evallearn.compiled.table import (
+    EXACT,
+    LOWER,
+    LOWEST_DEPTH,
+    NOTHING,
+    UPPER,
+    action_of,
+    bound_of,
+    depth_of,
+    entry_at,
+    find,
+    is_proven,
+    pack,
+    store,
+    value_of,
+)
 
-EXACT, LOWER, UPPER, BOUND_BITS, PROVEN = 1, 2, 3, 3, 4
-KILLER_1, KILLER_2, TABLE_FIRST, HISTORY_CAP = 1 << 29, 1 << 28, 1 << 30, 1 << 27
+TABLE_FIRST, NOISY, KILLER_1, KILLER_2, HISTORY_CAP = 1 << 30, 1 << 29, (1 << 28) + 1, 1 << 28, 1 << 27
 INF = np.float32(np.inf)
 ZERO = np.float32(0)
-RETURN = 4
-"""Plies in which a position can come back at the earliest; so its third occurrence is at least twice as far."""
+NULL_DEPTH, NULL_REDUCTION = 3, 2
+"""Null moves: tried from this depth on, and searched so much less deep."""
+LATE_DEPTH, LATE_FROM = 3, 3
+"""Late moves: a ply less from this depth on, after so many actions."""
+DEFER_DEPTH = 3
+"""Below it an action is searched sooner than other threads are asked."""
 
 
 @njit(nogil=True)
@@ -37,23 +61,35 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
         return ZERO
     ctx.nodes += 1
     if is_terminal(s):
+        ctx.leaves += 1
         return utility_mover(s)
     if HAS_CLOCK and third_time(key(s), clock(s), ctx.n_past + ply, ctx):
+        ctx.leaves += 1
         return ZERO
+    if EXTENSIONS > 0:
+        ctx.extended[ply] = ctx.extended[ply - 1]
+        if ctx.extended[ply] < EXTENSIONS and forcing(s):
+            ctx.extended[ply] += 1
+            depth += 1
     if is_cutoff(s, depth) or ply >= MAX_PLIES:
+        if QUIESCENCE > 0:
+            return quiet_value(s, np.int64(QUIESCENCE), ply, alpha, beta, ctx, params)
         ctx.asked += 1
+        ctx.leaves += 1
         return evaluate_mover(s, params)
-    table_action = -1
+    table_action = np.int64(-1)
     k = np.uint64(0)
     if ctx.use_table:
-        k = (table_key(s, depth, ctx.n_past + ply, ctx) if HAS_CLOCK else key(s)) ^ ctx.salt
-        entry = table_entry(ctx.table_address, ctx.table_mask, k)
-        if entry.key == k and entry.flag != 0:
-            table_action = np.int64(entry.action)
-            proven = (entry.flag & PROVEN) != 0
-            if entry.depth == depth or (proven and entry.depth < depth):
-                v = entry.value
-                bound = entry.flag & BOUND_BITS
+        k = table_key(s, depth, ctx.n_past + ply, ctx) if HAS_CLOCK else key(s)
+        if EXTENSIONS > 0:
+            k ^= mix64(np.uint64(ctx.extended[ply]))  # how far a line may still be lengthened
+        found = find(ctx.table_address, ctx.table_mask, k, ctx.readable_age)
+        if found != NOTHING:
+            table_action = action_of(found)
+            proven = is_proven(found)
+            if depth_of(found) == depth or (proven and depth_of(found) < depth):
+                v = value_of(found)
+                bound = bound_of(found)
                 if bound == EXACT or (bound == LOWER and v >= beta) or (bound == UPPER and v <= alpha):
                     if not proven:
                         ctx.asked += 1
@@ -61,18 +97,42 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
                         ctx.pv[ply, 0] = table_action
                         ctx.pv_length[ply] = 1
                     return v
+    if NULL_MOVE:
+        ctx.passed[ply] = 0
+        if depth >= NULL_DEPTH and beta < INF and ctx.passed[ply - 1] == 0 and may_pass(s):
+            ctx.passed[ply] = 1
+            below = -np.nextafter(beta, -INF)
+            v = -value_mover(passed(s), depth - 1 - NULL_REDUCTION, ply + 1, -beta, below, ctx, params)
+            ctx.passed[ply] = 0
+            if ctx.stop != 0:
+                return ZERO
+            if v >= beta:
+                ctx.unsound += 1
+                ctx.asked += 1  # a move was not made, so nothing is proven
+                return beta
     row = ctx.actions[ply]
     score = ctx.scores[ply]
     n = actions(s, row)
     player = ply & 1 if ALTERNATES else to_play(s)
-    ordered = ctx.use_killers or ctx.use_history or table_action >= 0
+    ordered = ctx.use_killers or ctx.use_history or (HAS_NOISE and ctx.noisy_first) or table_action >= 0
     if ordered:
+        noisy = ctx.noisy
+        n_noisy = np.int64(0)
+        if HAS_NOISE and ctx.noisy_first:
+            n_noisy = np.int64(noisy_actions(s, noisy))
+            if n_noisy == n:  # that tells them apart no better
+                n_noisy = 0
+        j = 0
         first = ctx.killers[ply, 0]
         second = ctx.killers[ply, 1]
         for i in range(n):
             a = row[i]
+            is_noisy = HAS_NOISE and j < n_noisy and a == noisy[j]
+            j += is_noisy
             if a == table_action:
                 score[i] = TABLE_FIRST
+            elif is_noisy:
+                score[i] = NOISY
             elif a == first:
                 score[i] = KILLER_1
             elif a == second:
@@ -83,27 +143,64 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     alpha0 = alpha
     best = -INF
     best_action = np.int64(-1)
-    for i in range(n):
-        if ordered:
-            # The best-scored of row[i:] comes forward, the others keep their order; a function here costs 9 % of all.
-            j = i
-            for q in range(i + 1, n):
-                if score[q] > score[j]:
-                    j = q
-            forward = row[j]
-            while j > i:
-                row[j] = row[j - 1]
-                score[j] = score[j - 1]
-                j -= 1
-            row[i] = forward
-        a = np.int64(row[i])
-        child = result(s, a)
-        if ALTERNATES or to_play(child) != player:
-            v = -value_mover(child, depth - 1, ply + 1, -beta, -alpha, ctx, params)
+    reducible = LATE_MOVES and depth >= LATE_DEPTH and not forcing(s)
+    searched = 0
+    put_off = 0
+    turn = 0
+    while turn < n + put_off:
+        late = False
+        if turn < n:
+            if ordered:
+                # The best-scored of row[turn:] comes forward, the others keep their order; a function costs 9 % of all.
+                j = turn
+                for q in range(turn + 1, n):
+                    if score[q] > score[j]:
+                        j = q
+                forward = row[j]
+                late = score[j] <= HISTORY_CAP
+                while j > turn:
+                    row[j] = row[j - 1]
+                    score[j] = score[j - 1]
+                    j -= 1
+                row[turn] = forward
+            a = np.int64(row[turn])
+            if SHARED and turn > 0 and depth >= DEFER_DEPTH and is_looked_at(k, a, depth, ctx):
+                ctx.put_off[ply, put_off] = a
+                put_off += 1
+                turn += 1
+                continue
         else:
-            v = value_mover(child, depth - 1, ply + 1, alpha, beta, ctx, params)
+            a = np.int64(ctx.put_off[ply, turn - n])
+        turn += 1
+        child = result(s, a)
+        turned = ALTERNATES or to_play(child) != player
+        if SHARED and depth >= DEFER_DEPTH:
+            look_at(k, a, depth, ctx, True)
+        narrow = beta
+        if ctx.use_pvs and searched > 0:
+            narrow = min(beta, np.nextafter(alpha, INF))
+        less = 0
+        if LATE_MOVES:
+            less = 1 if reducible and late and searched >= LATE_FROM and not forcing(child) else 0
+        while True:  # once, or again if a late or a narrow look was not enough
+            if turned:
+                v = -value_mover(child, depth - 1 - less, ply + 1, -narrow, -alpha, ctx, params)
+            else:
+                v = value_mover(child, depth - 1 - less, ply + 1, alpha, narrow, ctx, params)
+            if v <= alpha or ctx.stop != 0:
+                ctx.unsound += less
+                break
+            if less > 0:
+                less = 0
+            elif narrow < beta and v < beta:
+                narrow = beta
+            else:
+                break
+        if SHARED and depth >= DEFER_DEPTH:
+            look_at(k, a, depth, ctx, False)
         if ctx.stop != 0:
             return ZERO
+        searched += 1
         if v > best:
             best = v
             best_action = a
@@ -113,50 +210,28 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
                     reward(a, player, depth, ply, ctx)
                     break
                 note_line(a, ply, ctx)
-    if ctx.use_table:
-        flag = EXACT if alpha0 < best < beta else (LOWER if best >= beta else UPPER)
-        entry = table_entry(ctx.table_address, ctx.table_mask, k)
-        entry.key = k
-        entry.value = best
-        entry.depth = depth
-        entry.action = best_action
-        entry.flag = flag if ctx.asked != asked else flag | PROVEN
+    if ctx.use_table and depth >= LOWEST_DEPTH:
+        bound = EXACT if alpha0 < best < beta else (LOWER if best >= beta else UPPER)
+        store(ctx.table_address, ctx.table_mask, k, pack(best, best_action, depth, bound, ctx.asked == asked, ctx.age))
     return best
 
 
 @njit(nogil=True)
-def third_time(k, since, here, ctx):
-    """Notes position `k` as number `here` of the path, played plies included; True if it was there twice before.
-
-    since: plies since the last move that cannot be taken back.
-    """
-    since = min(since, here)
-    seen = 0
-    for i in range(here - RETURN, here - since - 1, -2 if ALTERNATES else -1):
-        if ctx.path[i] == k:
-            seen += 1
-    ctx.path[here] = k
-    ctx.doubled[here] = seen > 0 or (since > 0 and ctx.doubled[here - 1] != 0)
-    return seen >= 2
+def is_looked_at(k, a, depth, ctx):
+    """True if another thread searches this action right now. An old note may mislead: that costs time, not truth."""
+    sign = mix64(k ^ mix64(np.uint64(a) * np.uint64(128) + np.uint64(depth)))
+    return entry_at(ctx.looks_address, sign & ctx.looks_mask).check == sign
 
 
 @njit(nogil=True)
-def table_key(s, depth, here, ctx):
-    """The position's key where no rule that looks back can strike within `depth`; else one that knows the past too.
-
-    A third occurrence needs eight plies that can be taken back. If no position stood there twice so far, it needs a
-    first return and a second one four plies later, five in all.
-    """
-    since = clock(s)
-    beyond_count = since + depth < CLOCK_LIMIT
-    since = min(since, here)
-    beyond_repetition = since + depth < 2 * RETURN or (depth <= RETURN and ctx.doubled[here] == 0)
-    if CUTS_AT_DEPTH and beyond_count and beyond_repetition:
-        return ctx.path[here]
-    past = mix64(np.uint64(clock(s)))
-    for i in range(here - since, here):  # a sum: what counts is which positions were there, not in which order
-        past += mix64(ctx.path[i])
-    return ctx.path[here] ^ mix64(past)
+def look_at(k, a, depth, ctx, begins):
+    """Note for other threads that the search of this action begins or ends."""
+    sign = mix64(k ^ mix64(np.uint64(a) * np.uint64(128) + np.uint64(depth)))
+    note = entry_at(ctx.looks_address, sign & ctx.looks_mask)
+    if begins:
+        note.check = sign
+    elif note.check == sign:
+        note.check = np.uint64(0)
 
 
 @njit(nogil=True)
@@ -180,32 +255,54 @@ def note_line(a, ply, ctx):
 
 
 @njit(nogil=True)
-def search_root(s, depth, ctx, params):
-    """One iteration over the root actions, the last best first; False if it was stopped.
+def search_root(s, depth, floor, ceiling, ctx, params):
+    """One look at the root actions in the order of the last iterations; False if it was stopped.
 
-    Ties go to the lower rank: such an action is searched with a window that includes the tie.
+    A value up to `floor` is an upper bound, one from `ceiling` on a lower bound. Ties go to the lower rank: such an
+    action is searched with a window that includes the tie.
     """
     if ctx.nodes >= ctx.node_limit:
         ctx.stop = 1
         return False
     ctx.nodes += 1
     player = to_play(s)
+    k = key(s)
     best = -INF
     best_index = np.int64(-1)
-    for turn in range(ctx.n_root):
-        i = ctx.best_index if turn == 0 else (turn - 1 if turn <= ctx.best_index else turn)
-        low = best
+    n = ctx.n_root
+    put_off = 0
+    turn = 0
+    while turn < n + put_off:
+        i = np.int64(ctx.order[turn]) if turn < n else np.int64(ctx.put_off[0, turn - n])
+        a = np.int64(ctx.root_actions[i])
+        if SHARED and 0 < turn < n and is_looked_at(k, a, depth, ctx):
+            ctx.put_off[0, put_off] = i
+            put_off += 1
+            turn += 1
+            continue
+        turn += 1
+        low = max(best, floor)
         if ctx.all_values:
             low = -INF
-        elif best_index >= 0 and ctx.ranks[i] < ctx.ranks[best_index]:
+        elif best > floor and ctx.ranks[i] < ctx.ranks[best_index]:
             low = np.nextafter(best, -INF)
-        a = np.int64(ctx.root_actions[i])
+        high = ceiling
+        if ctx.use_pvs and best_index >= 0 and low > -INF:
+            high = min(ceiling, np.nextafter(low, INF))
         child = result(s, a)
+        if SHARED:
+            look_at(k, a, depth, ctx, True)
         one = np.int64(1)  # not the literal: a second signature of a recursive function breaks Numba's cache (#6061)
-        if to_play(child) != player:
-            v = -value_mover(child, depth - 1, one, -INF, -low, ctx, params)
-        else:
-            v = value_mover(child, depth - 1, one, low, INF, ctx, params)
+        while True:
+            if to_play(child) != player:
+                v = -value_mover(child, depth - 1, one, -high, -low, ctx, params)
+            else:
+                v = value_mover(child, depth - 1, one, low, high, ctx, params)
+            if ctx.stop != 0 or v <= low or v >= ceiling or high == ceiling:
+                break
+            high = ceiling
+        if SHARED:
+            look_at(k, a, depth, ctx, False)
         if ctx.stop != 0:
             return False
         ctx.new_values[i] = v
@@ -213,9 +310,24 @@ def search_root(s, depth, ctx, params):
             best = v
             best_index = i
             note_line(a, 0, ctx)
-    ctx.value = best
-    ctx.best_index = best_index
+            if v >= ceiling:
+                break
+    ctx.new_value = best
+    ctx.new_index = best_index
+    come_forward(best_index, ctx)
     return True
+
+
+@njit(nogil=True)
+def come_forward(index, ctx):
+    """The best action is searched first next time; those that were best before come next."""
+    j = 0
+    while ctx.order[j] != index:
+        j += 1
+    while j > 0:
+        ctx.order[j] = ctx.order[j - 1]
+        j -= 1
+    ctx.order[0] = index
 
 
 @njit(cache=CACHE, nogil=True)
@@ -238,26 +350,49 @@ def prepare(box, past):
 
 
 @njit(cache=CACHE, nogil=True)
-def deepen(box, eval_box, max_depth, stop_when_proven, win):
+def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
     """Iterative deepening; the last finished iteration stands in ctx."""
     ctx = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     ctx.nodes = 0
     ctx.asked = 0
+    ctx.leaves = 0
+    ctx.unsound = 0
     ctx.depth = 0
     ctx.exact = 0
     ctx.killers[:] = -1
     ctx.history[:] = 0
+    for i in range(ctx.n_root):
+        ctx.order[i] = i
+    come_forward(ctx.best_index, ctx)
     ctx.value = evaluate_mover(s, params)
     ctx.line[0] = ctx.root_actions[ctx.best_index]
     ctx.line_length = 1
+    older = ctx.value
     for depth in range(1, max_depth + 1):
         asked = ctx.asked
-        if not search_root(s, np.int64(depth), ctx, params):
+        near = older
+        older = ctx.value
+        floor = -INF
+        ceiling = INF
+        if ctx.use_aspiration and depth > 2 and not ctx.all_values:
+            floor = np.float32(near - margin)
+            ceiling = np.float32(near + margin)
+        finished = False
+        while not finished and search_root(s, np.int64(depth), floor, ceiling, ctx, params):
+            if ctx.new_value <= floor:
+                floor = -INF
+            elif ctx.new_value >= ceiling:
+                ceiling = INF
+            else:
+                finished = True
+        if not finished:
             break
         ctx.depth = depth
         ctx.exact = ctx.asked == asked
+        ctx.value = ctx.new_value
+        ctx.best_index = ctx.new_index
         ctx.values[:] = ctx.new_values
         ctx.line_length = ctx.pv_length[0]
         ctx.line[:] = ctx.pv[0]
@@ -270,17 +405,16 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win):
 @njit(nogil=True)
 def extend_line(s, ctx):
     """Where the table cut the principal variation short, follow the table's own actions."""
-    if not ctx.use_table:
+    if not ctx.use_table or EXTENSIONS > 0:
         return
     for i in range(ctx.line_length):
         s = result(s, np.int64(ctx.line[i]))
     while ctx.line_length < ctx.depth and not is_terminal(s):
-        if HAS_CLOCK and clock(s) + ctx.depth - ctx.line_length >= 2 * RETURN:
+        if HAS_CLOCK and clock(s) + ctx.depth - ctx.line_length + QUIESCENCE >= 2 * RETURN:
             return  # the table's action may be another path's
-        k = key(s) ^ ctx.salt
-        entry = table_entry(ctx.table_address, ctx.table_mask, k)
-        if entry.key != k or (entry.flag & BOUND_BITS) != EXACT or entry.depth != ctx.depth - ctx.line_length:
+        found = find(ctx.table_address, ctx.table_mask, key(s), ctx.readable_age)
+        if found == NOTHING or bound_of(found) != EXACT or depth_of(found) != ctx.depth - ctx.line_length:
             return
-        ctx.line[ctx.line_length] = entry.action
+        ctx.line[ctx.line_length] = action_of(found)
         ctx.line_length += 1
-        s = result(s, np.int64(entry.action))
+        s = result(s, action_of(found))

@@ -7,117 +7,184 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from contextlib import suppress
-from typing import Any
 
-from evallearn.protocols import Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
-from evallearn.search.common import MAX_DEPTH, Budget, Stopped, require_unfinished, tie_ranks
+import numpy as np
+
+from evallearn.errors import Interrupted
+from evallearn.protocols import Action, Evaluator, Game, Limits, SearchResult, State
+from evallearn.search.common import ASPIRATION, MAX_DEPTH, Budget, Stopped, require_unfinished, tie_ranks
+from evallearn.search.options import Options
 
 EXACT, LOWER, UPPER = 1, 2, 3
-KILLER_SCORES = (1 << 29, 1 << 28)
-TABLE_SCORE = 1 << 30
-HISTORY_CAP = 1 << 27
+TABLE_SCORE, NOISY_SCORE, KILLER_SCORES, HISTORY_CAP = 1 << 30, 1 << 29, ((1 << 28) + 1, 1 << 28), 1 << 27
+NULL_DEPTH, NULL_REDUCTION = 3, 2
+LATE_DEPTH, LATE_FROM = 3, 3
+Line = tuple[Action, ...]
 
 
 class PlainAlphaBeta:
     """See `AlphaBeta` for what it promises."""
 
-    def __init__(
-        self, game: Game, evaluator: Evaluator, *, table: bool, killers: bool, history: bool, is_cutoff: IsCutoff
-    ) -> None:
-        self.game, self.evaluator, self.is_cutoff = game, evaluator, is_cutoff
-        self.use_table, self.use_killers, self.use_history = table, killers, history
+    def __init__(self, game: Game, evaluator: Evaluator, options: Options) -> None:
+        self.game, self.evaluator, self.options = game, evaluator, options
 
     def search(self, s: State, limits: Limits, *, seed: int | None, action_values: bool) -> SearchResult:
         """Iterative deepening until a limit strikes or the value is proven."""
         require_unfinished(self.game, s)
         self.budget = Budget(limits.nodes, limits.seconds)
-        self.table: dict[State, tuple[int, int, bool, float, Action]] = {}
+        self.table: dict[tuple[State, int], tuple[int, int, bool, float, Action]] = {}
         self.killers: dict[int, list[Action]] = defaultdict(list)
         self.history: dict[tuple[int, Action], int] = defaultdict(int)
-        self.asked = 0
-        """How often the Eval was asked so far: a subtree that did not raise it is proven."""
-        player, actions = self.game.to_play(s), self.game.actions(s)
+        self.asked = self.leaves = self.unsound = 0
+        """asked: how often an Eval was needed so far; a subtree that did not raise it is proven."""
+        player, actions = self.game.to_play(s), tuple(self.game.actions(s))
         self.ranks = tie_ranks(len(actions), seed)
-        first = min(range(len(actions)), key=self.ranks.__getitem__)
-        best: tuple[float, int, tuple[Action, ...]] = (self.evaluator.evaluate(s, player), first, (actions[first],))
+        first = self.ranks.index(0)
+        self.order = [first, *(i for i in range(len(actions)) if i != first)]
+        value, best = self.evaluator.evaluate(s, player), first
+        line: Line = (actions[first],)
         depth, exact, values = 0, False, None
+        interrupted, wins = False, self.game.utility_range
         free = limits.nodes is not None or limits.seconds is not None
-        with suppress(Stopped):  # what was finished before the limit struck counts
+        older = value
+        try:
             for d in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
-                before = self.asked
-                found = self._root(s, player, actions, d, best[1], action_values)
-                best, values, depth = found[0], found[1], d
-                exact = self.asked == before
+                before, near, older = self.asked, older, value
+                value, best, line, values = self._iteration(s, player, actions, d, near, action_values)
+                depth, exact = d, self.asked == before
                 # At a fixed depth the answer is minimax's at that depth; otherwise a proven win or loss is enough.
-                if exact or (free and best[0] in self.game.utility_range):
+                if exact or (free and value in wins):
                     break
-        return SearchResult(
-            action=actions[best[1]],
-            value=best[0] + 0.0,  # a draw is 0.0, not -0.0
+        except Stopped:
+            pass  # what was finished before the limit struck counts
+        except KeyboardInterrupt:
+            interrupted = True
+        result = SearchResult(
+            action=actions[best],
+            value=value + 0.0,  # a draw is 0.0, not -0.0
             player=player,
             depth=depth,
             nodes=self.budget.nodes,
-            pv=best[2],
-            exact=exact or (depth > 0 and best[0] in self.game.utility_range),
+            pv=line,
+            exact=(exact or (depth > 0 and value in wins)) and not self.unsound,
             seconds=self.budget.seconds,
             action_values=dict(zip(actions, values, strict=True)) if values and action_values else None,
+            leaves=self.leaves,
         )
+        if interrupted:
+            raise Interrupted(result)
+        return result
+
+    # --- the root ----------------------------------------------------------------------------------------------------
+    def _iteration(
+        self, s: State, player: int, actions: Line, depth: int, near: float, all_values: bool
+    ) -> tuple[float, int, Line, list[float]]:
+        """Value, index of the best action, line, and all values at `depth`; aspiration looks near `near` first."""
+        floor, ceiling = -math.inf, math.inf
+        if self.options.aspiration and depth > 2 and not all_values:
+            margin = ASPIRATION * self.game.utility_range[1]
+            floor, ceiling = float(np.float32(near - margin)), float(np.float32(near + margin))
+        while True:
+            found = self._root(s, player, actions, depth, floor, ceiling, all_values)
+            if found[0] <= floor:
+                floor = -math.inf
+            elif found[0] >= ceiling:
+                ceiling = math.inf
+            else:
+                return found
 
     def _root(
-        self, s: State, player: int, actions: Any, depth: int, first: int, all_values: bool
-    ) -> tuple[tuple[float, int, tuple[Action, ...]], list[float]]:
-        """One iteration. Ties go to the lower rank: such an action is searched with a window that includes the tie."""
+        self, s: State, player: int, actions: Line, depth: int, floor: float, ceiling: float, all_values: bool
+    ) -> tuple[float, int, Line, list[float]]:
+        """One look at the root actions in the order of the last iterations.
+
+        A value up to `floor` is an upper bound, one from `ceiling` on a lower bound. Ties go to the lower rank: such an
+        action is searched with a window that includes the tie.
+        """
         self.budget.spend()
         values = [-math.inf] * len(actions)
         best, best_index = -math.inf, -1
-        pv: tuple[Action, ...] = ()
-        for i in [first, *(i for i in range(len(actions)) if i != first)]:
-            alpha = best
+        pv: Line = ()
+        for i in self.order:
+            low = max(best, floor)
             if all_values:
-                alpha = -math.inf
-            elif best_index >= 0 and self.ranks[i] < self.ranks[best_index]:
-                alpha = math.nextafter(best, -math.inf)
-            values[i], line = self._child(s, player, actions[i], depth, 0, alpha, math.inf)
-            if values[i] > best or (values[i] == best and self.ranks[i] < self.ranks[best_index]):
-                best, best_index, pv = values[i], i, (actions[i], *line)
-        return (best, best_index, pv), values
+                low = -math.inf
+            elif best > floor and self.ranks[i] < self.ranks[best_index]:
+                low = math.nextafter(best, -math.inf)
+            high = ceiling
+            if self.options.pvs and best_index >= 0 and low > -math.inf:
+                high = min(ceiling, math.nextafter(low, math.inf))
+            child = self.game.result(s, actions[i])
+            v, line = self._child(child, player, depth - 1, 1, low, high)
+            if low < v < ceiling and high < ceiling:
+                v, line = self._child(child, player, depth - 1, 1, low, ceiling)
+            values[i] = v
+            if v > best or (v == best and self.ranks[i] < self.ranks[best_index]):
+                best, best_index, pv = v, i, (actions[i], *line)
+                if v >= ceiling:
+                    break
+        self.order = [best_index, *(i for i in self.order if i != best_index)]
+        return best, best_index, pv, values
 
+    # --- inside the tree ---------------------------------------------------------------------------------------------
     def _child(
-        self, s: State, player: int, a: Action, depth: int, ply: int, alpha: float, beta: float
-    ) -> tuple[float, tuple[Action, ...]]:
-        """The value of action `a` to `player`, who moves in `s`."""
-        child = self.game.result(s, a)
+        self, child: State, player: int, depth: int, ply: int, alpha: float, beta: float, lengthened: int = 0
+    ) -> tuple[float, Line]:
+        """The value of `child` to `player`, who moved there."""
         if self.game.to_play(child) == player:
-            return self._value(child, depth - 1, ply + 1, alpha, beta)
-        value, line = self._value(child, depth - 1, ply + 1, -beta, -alpha)
+            return self._value(child, depth, ply, alpha, beta, lengthened)
+        value, line = self._value(child, depth, ply, -beta, -alpha, lengthened)
         return -value, line
 
-    def _value(self, s: State, depth: int, ply: int, alpha: float, beta: float) -> tuple[float, tuple[Action, ...]]:
+    def _value(
+        self, s: State, depth: int, ply: int, alpha: float, beta: float, lengthened: int, passed: bool = False
+    ) -> tuple[float, Line]:
         """Fail-soft, to the player to move in s.
 
         Returns v: exact if alpha < v < beta, an upper bound if v <= alpha, a lower bound if v >= beta.
         """
         self.budget.spend()
-        player = self.game.to_play(s)
-        if self.game.is_terminal(s):
-            return self.game.utility(s, player), ()
-        if self.is_cutoff(s, depth):
-            self.asked += 1
-            return self.evaluator.evaluate(s, player), ()
+        game, options, player = self.game, self.options, self.game.to_play(s)
+        if game.is_terminal(s):
+            self.leaves += 1
+            return game.utility(s, player), ()
+        if lengthened < options.extensions and game.forcing(s):
+            lengthened, depth = lengthened + 1, depth + 1
+        if options.is_cutoff(s, depth):
+            return self._quiet(s, options.quiescence, alpha, beta), ()
         table_action = None
-        if self.use_table and s in self.table:
-            stored_depth, flag, proven, v, table_action = self.table[s]
+        if options.table and (s, lengthened) in self.table:
+            stored_depth, flag, proven, v, table_action = self.table[s, lengthened]
             # Only what plain minimax would find here: the same depth, or a proof that needed no more.
             usable = stored_depth == depth or (proven and stored_depth < depth)
             if usable and (flag == EXACT or (flag == LOWER and v >= beta) or (flag == UPPER and v <= alpha)):
                 self.asked += not proven
                 return v, (table_action,) if flag == EXACT else ()
+        if options.null_move and depth >= NULL_DEPTH and beta < math.inf and not passed and game.may_pass(s):
+            below = math.nextafter(beta, -math.inf)
+            v, _ = self._value(
+                game.passed(s), depth - 1 - NULL_REDUCTION, ply + 1, -beta, -below, lengthened, passed=True
+            )
+            if -v >= beta:
+                self.unsound += 1
+                self.asked += 1  # a move was not made, so nothing is proven
+                return beta, ()
         before, alpha0, best = self.asked, alpha, -math.inf
         best_action: Action | None = None
-        pv: tuple[Action, ...] = ()
-        for a in self._ordered(s, player, ply, table_action):
-            v, line = self._child(s, player, a, depth, ply, alpha, beta)
+        pv: Line = ()
+        reducible = options.late_moves and depth >= LATE_DEPTH and not game.forcing(s)
+        for i, (a, score) in enumerate(self._ordered(s, player, ply, table_action)):
+            child = game.result(s, a)
+            narrow = min(beta, math.nextafter(alpha, math.inf)) if options.pvs and i > 0 else beta
+            late = reducible and i >= LATE_FROM and score <= HISTORY_CAP and not game.forcing(child)
+            v = math.inf
+            if late:
+                v, line = self._child(child, player, depth - 2, ply + 1, alpha, narrow, lengthened)
+                self.unsound += v <= alpha
+            if v > alpha:
+                v, line = self._child(child, player, depth - 1, ply + 1, alpha, narrow, lengthened)
+                if alpha < v < beta and narrow < beta:
+                    v, line = self._child(child, player, depth - 1, ply + 1, alpha, beta, lengthened)
             if v > best:
                 best, best_action = v, a
                 if v > alpha:
@@ -125,25 +192,55 @@ class PlainAlphaBeta:
                     if v >= beta:
                         self._reward(a, player, depth, ply)
                         break
-        if self.use_table:
+        if options.table:
             flag = EXACT if alpha0 < best < beta else LOWER if best >= beta else UPPER
-            self.table[s] = (depth, flag, self.asked == before, best, best_action)
+            self.table[s, lengthened] = (depth, flag, self.asked == before, best, best_action)
         return best, pv
 
-    def _ordered(self, s: State, player: int, ply: int, table_action: Action | None) -> list[Action]:
-        """The table's action, the killers of this ply, then by history; equals in the game's own order."""
-        actions = list(self.game.actions(s))
-        scores = {a: self.history[player, a] if self.use_history else 0 for a in actions}
-        if self.use_killers:
-            for killer, score in zip(self.killers[ply], KILLER_SCORES, strict=False):
-                scores[killer] = score
+    def _quiet(self, s: State, left: int, alpha: float, beta: float) -> float:
+        """EVAL, or better by a noisy action; where something must be answered, the best of all actions."""
+        game, player = self.game, self.game.to_play(s)
+        must_answer = left > 0 and game.forcing(s)
+        best = -math.inf
+        if not must_answer:
+            self.asked += 1
+            self.leaves += 1
+            best = self.evaluator.evaluate(s, player)
+            if left <= 0 or best >= beta:
+                return best
+            alpha = max(alpha, best)
+        for a in game.actions(s) if must_answer else game.noisy_actions(s):
+            child = game.result(s, a)
+            self.budget.spend()
+            if game.is_terminal(child):
+                self.leaves += 1
+                v = game.utility(child, player)
+            elif game.to_play(child) == player:
+                v = self._quiet(child, left - 1, alpha, beta)
+            else:
+                v = -self._quiet(child, left - 1, -beta, -alpha)
+            if v > best:
+                best, alpha = v, max(alpha, v)
+                if v >= beta:
+                    break
+        return best
+
+    def _ordered(self, s: State, player: int, ply: int, table_action: Action | None) -> list[tuple[Action, int]]:
+        """(action, score): the table's, noisy ones, killers of this ply, then by history; equals in their own order."""
+        actions, options = self.game.actions(s), self.options
+        scores = {a: self.history[player, a] if options.history else 0 for a in actions}
+        if options.killers:
+            scores.update(zip(self.killers[ply], KILLER_SCORES, strict=False))
+        noisy = self.game.noisy_actions(s) if options.noisy_first else ()
+        if len(noisy) < len(actions):  # else that tells them apart no better
+            scores.update(dict.fromkeys(noisy, NOISY_SCORE))
         if table_action is not None:
             scores[table_action] = TABLE_SCORE
-        return sorted(actions, key=lambda a: -scores[a])
+        return sorted(((a, scores[a]) for a in actions), key=lambda pair: -pair[1])
 
     def _reward(self, a: Action, player: int, depth: int, ply: int) -> None:
         """Remember the action that refuted this position."""
-        if self.use_killers and a not in self.killers[ply][:1]:
+        if self.options.killers and a not in self.killers[ply][:1]:
             self.killers[ply] = [a, *self.killers[ply][:1]]
-        if self.use_history and depth > 0:
+        if self.options.history and depth > 0:
             self.history[player, a] = min(self.history[player, a] + depth * depth, HISTORY_CAP)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
 
-from evallearn.protocols import Evaluator, Game
+from evallearn.protocols import Evaluator, Game, Search
 from evallearn.search.alphabeta import AlphaBeta
 from evallearn.search.expectiminimax import Expectiminimax
 from evallearn.search.maxn import MaxN
+from evallearn.search.options import sound as without_unsound
 
 
-def search_for(game: Game, evaluator: Evaluator) -> Any:
-    """The search that suits the game: alpha-beta, expectiminimax with dice or alone, max^n for the rest."""
+def search_for(game: Game, evaluator: Evaluator, *, sound: bool = False) -> Search:
+    """The search that suits the game: alpha-beta, expectiminimax with dice or alone, max^n for the rest.
+
+    Alpha-beta with the game's own settings; `sound` leaves out those that may change a value.
+    """
     if game.n_players == 2 and game.zero_sum and not game.has_chance:
-        return AlphaBeta(game, evaluator)
+        settings = dict(game.search_settings)
+        return AlphaBeta(game, evaluator, **(without_unsound(settings) if sound else settings))
     game, evaluator = _downstairs(game, evaluator)
     if game.n_players == 1 or (game.n_players == 2 and game.zero_sum):
         return Expectiminimax(game, evaluator)

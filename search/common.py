@@ -10,6 +10,8 @@ from typing import Any
 from evallearn.errors import SearchError
 from evallearn.protocols import Evaluator, Game
 
+ASPIRATION = 1 / 8
+"""How far from the value of two plies before, as a part of a win, alpha-beta looks first."""
 MAX_DEPTH = 120
 """Iterations: more than any game of the toolkit can be searched; depths are stored in one byte."""
 

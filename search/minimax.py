@@ -17,17 +17,30 @@ from evallearn.search.common import (
 class Minimax:
     """Looks at every line up to the cutoff; any two-player zero-sum game without chance."""
 
-    def __init__(self, game: Game, evaluator: Evaluator, *, is_cutoff: IsCutoff = cut_at_depth) -> None:
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        *,
+        is_cutoff: IsCutoff = cut_at_depth,
+        quiescence: int = 0,
+        extensions: int = 0,
+    ) -> None:
+        """quiescence, extensions: as in `Options` of alpha-beta."""
         require_two_player_zero_sum(game, "minimax")
         require_own_eval(game, evaluator)
         self.game, self.evaluator, self.is_cutoff = game, evaluator, is_cutoff
+        self.quiescence, self.extensions = quiescence, extensions
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None) -> SearchResult:
-        """The H-minimax value at limits.depth; ties go to the earlier action or, with a `seed`, to a random one."""
+    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = True) -> SearchResult:
+        """The H-minimax value at limits.depth; ties go to the earlier action or, with a `seed`, to a random one.
+
+        The values of all root actions come with the result, asked for or not.
+        """
         if limits.depth is None or limits.nodes is not None or limits.seconds is not None:
             raise SearchError(f"minimax runs to a fixed depth; got {limits}: give depth alone, or use alpha-beta")
         require_unfinished(self.game, s)
-        self.budget, self.asked = Budget(None, None), 0
+        self.budget, self.asked, self.leaves = Budget(None, None), 0, 0
         self.budget.spend()
         player, actions = self.game.to_play(s), self.game.actions(s)
         lines = [self.value(self.game.result(s, a), limits.depth - 1, player) for a in actions]
@@ -44,17 +57,39 @@ class Minimax:
             exact=self.asked == 0 or value in self.game.utility_range,
             seconds=self.budget.seconds,
             action_values={a: v for a, (v, _) in zip(actions, lines, strict=True)},
+            leaves=self.leaves,
         )
 
-    def value(self, s: State, depth_left: int, player: int) -> tuple[float, tuple[Action, ...]]:
+    def value(self, s: State, depth_left: int, player: int, lengthened: int = 0) -> tuple[float, tuple[Action, ...]]:
         """H-MINIMAX(s, depth) to `player`, and the line that leads to it."""
         self.budget.spend()
-        if self.game.is_terminal(s):
-            return self.game.utility(s, player), ()
+        game = self.game
+        if game.is_terminal(s):
+            self.leaves += 1
+            return game.utility(s, player), ()
+        if lengthened < self.extensions and game.forcing(s):
+            lengthened, depth_left = lengthened + 1, depth_left + 1
         if self.is_cutoff(s, depth_left):
-            self.asked += 1
-            return self.evaluator.evaluate(s, player), ()
-        choose = max if self.game.to_play(s) == player else min
-        children = [(a, *self.value(self.game.result(s, a), depth_left - 1, player)) for a in self.game.actions(s)]
+            return self.quiet_value(s, self.quiescence, player), ()
+        choose = max if game.to_play(s) == player else min
+        children = [(a, *self.value(game.result(s, a), depth_left - 1, player, lengthened)) for a in game.actions(s)]
         action, value, pv = choose(children, key=lambda child: child[1])
         return value, (action, *pv)
+
+    def quiet_value(self, s: State, left: int, player: int) -> float:
+        """EVAL, or what the mover likes better: a noisy action, `left` plies on. A threat must be answered."""
+        game = self.game
+        if game.is_terminal(s):
+            self.leaves += 1
+            return game.utility(s, player)
+        must_answer = left > 0 and game.forcing(s)
+        choices = []
+        if not must_answer:
+            self.asked += 1
+            self.leaves += 1
+            choices = [self.evaluator.evaluate(s, player)]
+        actions = game.actions(s) if must_answer else game.noisy_actions(s) if left > 0 else ()
+        for a in actions:
+            self.budget.spend()
+            choices.append(self.quiet_value(game.result(s, a), left - 1, player))
+        return (max if game.to_play(s) == player else min)(choices)

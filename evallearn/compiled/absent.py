@@ -56,6 +56,21 @@ def noisy_actions(s, out):
     return 0
 
 
+@jitable
+def forcing(s):
+    return False
+
+
+@jitable
+def may_pass(s):
+    return False
+
+
+@jitable
+def passed(s):
+    return s
+
+
 STAND_INS = {  # compiled and never asked
     "utility_mover": utility_mover,
     "features_mover": features_mover,
@@ -65,6 +80,9 @@ STAND_INS = {  # compiled and never asked
     "viewer": viewer,
     "clock": clock,
     "noisy_actions": noisy_actions,
+    "forcing": forcing,
+    "may_pass": may_pass,
+    "passed": passed,
 }
 
 

@@ -149,6 +149,10 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
         _run(expect, "rules.features_mover", many, here, partial(rules.features_mover, state, features))
     elif rules.features_player is not None:
         _run(expect, "rules.features_player", many, here, partial(rules.features_player, state, 0, features))
+    if rules.passed is not None and game.may_pass(s):
+        after = tuple(int(w) for w in _run(expect, "rules.passed", ALIKE, here, partial(rules.passed, state)))
+        plain = tuple(int(w) for w in game.encode(game.passed(s)))
+        expect(after == plain, "rules.passed", f"gave {after}, plain {plain} in {here}", ALIKE)
     for a in found if ok else ():
         child = _run(expect, "rules.result", ALIKE, here, partial(_words_after, rules, state, a))
         plain = tuple(int(w) for w in game.encode(game.result(s, a)))
@@ -254,5 +258,7 @@ def _questions(game: Game, s: State) -> list[tuple[str, Callable[[Game], Any]]]:
         *asked,
         ("actions", lambda g: list(g.actions(s))),
         ("noisy_actions", lambda g: list(g.noisy_actions(s))),
+        ("forcing", lambda g: bool(g.forcing(s))),
+        ("may_pass", lambda g: bool(g.may_pass(s))),
         ("result", lambda g: [g.result(s, a) for a in g.actions(s)]),
     ]

@@ -17,11 +17,13 @@ TEMPLATE = Path(__file__).with_name("game_kernel.py")
 RULE_NAMES = (
     "State", "actions", "result", "is_terminal", "to_play", "phase", "key", "utility_mover", "features_mover",
     "utility_player", "features_player", "chances", "clock", "noisy_actions",
+    "forcing", "may_pass",
 )  # fmt: skip
 
 DECLARATIONS = (
     "name", "version", "n_players", "has_chance", "zero_sum", "utility_range",
-    "feature_names", "antisymmetric", "n_phases", "heuristics", "opening_plies", "parameters",
+    "feature_names", "antisymmetric", "n_phases", "heuristics", "search_settings", "opening_plies",
+    "parameters",
 )  # fmt: skip
 
 PERFT_UNHEARD = 6
@@ -178,6 +180,20 @@ class CompiledGame(Game):
         self.io.put(s)
         n = self.kernels.noisy(self.io.box)
         return self.io.actions[:n].tolist()  # type: ignore[no-any-return]
+
+    def forcing(self, s: State) -> bool:
+        self.io.put(s)
+        return bool(self.kernels.is_forcing(self.io.box))
+
+    def may_pass(self, s: State) -> bool:
+        self.io.put(s)
+        return bool(self.kernels.can_pass(self.io.box))
+
+    def passed(self, s: State) -> State:
+        return self.plain.passed(s)
+
+    def has(self, hook: str) -> bool:
+        return self.plain.has(hook)
 
     def viewer(self, s: State) -> int:
         return self.plain.viewer(s)

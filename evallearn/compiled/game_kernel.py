@@ -4,7 +4,7 @@
 State, actions, result, is_terminal, to_play, phase, key     the game's `Rules`
 utility_mover, features_mover                                as the mover sees it, where BY_MOVER
 utility_player, features_player                              as any player sees it, elsewhere
-chances, clock, noisy_actions                                what some games have
+chances, clock, noisy_actions, forcing, may_pass             what some games have
 N_WORDS, N_PLAYERS, HAS_CHANCE, HAS_CLOCK, THROUGH_DRAWS     of the game
 CACHE                                                        whether the disk cache is on
 
@@ -114,6 +114,16 @@ def noisy(box):
     """The actions for a quiescence search; returns their number."""
     io = box[0]
     return np.int64(noisy_actions(load(io), io.actions))
+
+
+@njit(cache=CACHE, nogil=True)
+def is_forcing(box):
+    return forcing(load(box[0]))
+
+
+@njit(cache=CACHE, nogil=True)
+def can_pass(box):
+    return may_pass(load(box[0]))
 
 
 @njit(nogil=True)

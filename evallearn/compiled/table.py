@@ -1,43 +1,136 @@
-"""The transposition table: one NumPy array of 16-byte entries.
+"""The transposition table: one NumPy array of 16-byte entries, two to a bucket.
 
 A kernel sees only its address and its mask (two numbers of the search's record): an array argument would cost the
-recursion seven words. Each search salts its keys, so entries of earlier searches never match and nothing is cleared.
+recursion seven words.
+
+An entry is a key and a word of data. The first of a bucket keeps the deepest position of the running search, the second
+the latest. Each search has an age; what another age left counts as empty (unless a search keeps its table), so searches
+do not depend on each other, and nothing is cleared until the ages are used up.
+
+The key is stored xor the data: if two threads write an entry at once, the halves do not fit together and nobody
+believes them (Hyatt & Mann, "A lock-less transposition-table implementation", 2002).
 """
 
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numba
 import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
 
-ENTRY = np.dtype([("key", "u8"), ("value", "f4"), ("depth", "i1"), ("flag", "u1"), ("action", "i2")])
+from evallearn.compiled.bits import jitable, u64
+
+ENTRY = np.dtype([("check", "u8"), ("word", "u8")])
 _NUMBA_ENTRY = numba.from_dtype(ENTRY)
-_alive: dict[int, Any] = {}
+_alive: WeakValueDictionary[int, Any] = WeakValueDictionary()
 """address -> entries, for kernels that run uncompiled."""
+
+EXACT, LOWER, UPPER = 1, 2, 3
+LOWEST_DEPTH, MOST_ACTIONS, AGES = -7, 1 << 15, 127
+"""What fits into an entry: depths from here to 120, actions below, ages from 1."""
+NOTHING, ONE = u64(0), u64(1)
+# The data, from the lowest bit: value (32), action (15), depth (7), bound (2), proven (1), age (7).
+ACTION, DEPTH, BOUND, PROVEN, AGE = u64(32), u64(47), u64(54), u64(56), u64(57)
+LOW_32, LOW_15, LOW_7, LOW_2 = u64(2**32 - 1), u64(2**15 - 1), u64(127), u64(3)
 
 
 class Table:
-    """2**bits entries; always replaced."""
+    """2**bits entries."""
 
     def __init__(self, bits: int) -> None:
-        self.entries: Any = np.zeros(1 << bits, ENTRY).view(np.recarray)
+        self.entries: Any = np.zeros(1 << max(bits, 1), ENTRY).view(np.recarray)
         self.address: int = self.entries.ctypes.data
+        self.mask = (len(self.entries) - 1) & ~1  # of the first in a bucket
+        self.age = 0
         _alive[self.address] = self.entries
 
-    def __del__(self) -> None:
-        _alive.pop(getattr(self, "address", 0), None)
+    def new_age(self) -> int:
+        """The age of the search that begins now."""
+        self.age += 1
+        if self.age > AGES:
+            self.entries[:] = 0
+            self.age = 1
+        return self.age
 
 
-def table_entry(address: Any, mask: Any, key: Any) -> Any:
-    """The entry where `key` belongs (it may hold another key)."""
-    return _alive[int(address)][int(key) & int(mask)]
+@jitable
+def pack(value, action, depth, bound, proven, age):  # type: ignore[no-untyped-def]  # compiled by Numba, as all below
+    """The data of an entry. depth must not be below LOWEST_DEPTH."""
+    word = u64(np.float32(value).view(np.uint32)) | (u64(action) << ACTION) | (u64(depth - LOWEST_DEPTH) << DEPTH)
+    return word | (u64(bound) << BOUND) | (u64(proven) << PROVEN) | (u64(age) << AGE)
+
+
+@jitable
+def value_of(data):  # type: ignore[no-untyped-def]
+    return np.uint32(data & LOW_32).view(np.float32)
+
+
+@jitable
+def action_of(data):  # type: ignore[no-untyped-def]
+    return np.int64((data >> ACTION) & LOW_15)
+
+
+@jitable
+def depth_of(data):  # type: ignore[no-untyped-def]
+    return np.int64((data >> DEPTH) & LOW_7) + LOWEST_DEPTH
+
+
+@jitable
+def bound_of(data):  # type: ignore[no-untyped-def]
+    return np.int64((data >> BOUND) & LOW_2)
+
+
+@jitable
+def is_proven(data):  # type: ignore[no-untyped-def]
+    return (data >> PROVEN) & ONE != NOTHING
+
+
+@jitable
+def age_of(data):  # type: ignore[no-untyped-def]
+    return np.int64(data >> AGE)
+
+
+@jitable
+def find(address, mask, key, age):  # type: ignore[no-untyped-def]
+    """The data stored for `key` in this age (0: in any), or NOTHING."""
+    place = key & mask
+    for i in range(2):
+        entry = entry_at(address, place + u64(i))
+        data = entry.word
+        if entry.check ^ data == key and data != NOTHING and (age == 0 or age_of(data) == age):
+            return data
+    return NOTHING
+
+
+@jitable
+def store(address, mask, key, data):  # type: ignore[no-untyped-def]
+    """Keep the data for `key`: in the first place if nothing deeper of the same age is there, else in the second."""
+    place = key & mask
+    first = entry_at(address, place)
+    there = first.word
+    other = first.check ^ there != key
+    if other and there != NOTHING and age_of(there) == age_of(data):
+        second = entry_at(address, place + ONE)
+        if depth_of(there) > depth_of(data):
+            second.word = data
+            second.check = key ^ data
+            return
+        second.word = there
+        second.check = first.check
+    first.word = data
+    first.check = key ^ data
+
+
+def entry_at(address: Any, place: Any) -> Any:
+    """Entry number `place` of the table at `address`."""
+    return _alive[int(address)][int(place)]
 
 
 @intrinsic
-def _entry_at(typingctx: Any, address: Any) -> Any:
+def _record_at(typingctx: Any, address: Any) -> Any:
     """A Numba record *is* a pointer to its bytes."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -46,6 +139,6 @@ def _entry_at(typingctx: Any, address: Any) -> Any:
     return _NUMBA_ENTRY(types.uint64), codegen
 
 
-@overload(table_entry)
-def _table_entry(address, mask, key):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
-    return lambda address, mask, key: _entry_at(address + (key & mask) * np.uint64(16))
+@overload(entry_at)
+def _entry_at(address, place):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    return lambda address, place: _record_at(address + place * np.uint64(16))

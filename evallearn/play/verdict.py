@@ -162,7 +162,7 @@ class Judge:
 
     def _searcher(self) -> Any:
         if self._search is None:
-            self._search = search_for(self.game, self.evaluator)
+            self._search = search_for(self.game, self.evaluator, sound=True)
         return self._search
 
     def _run(self, s: State) -> SearchResult:

@@ -178,6 +178,14 @@ def actions(s, out):
 
 
 @jitable
+def forcing(s):
+    black = s.meta & ONE == ZERO
+    own, opp = own_opp(s)
+    up, down = up_down(own, s.kings, black)
+    return jumpers(up, down, opp, BOARD & ~(own | opp)) != ZERO
+
+
+@jitable
 def noisy_actions(s, out):
     """Captures are forced: either all actions are captures or none is."""
     black = s.meta & ONE == ZERO
@@ -274,4 +282,5 @@ RULES = Rules(
     clock=clock,
     clock_limit=CLOCK_LIMIT,
     noisy_actions=noisy_actions,
+    forcing=forcing,
 )

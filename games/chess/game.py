@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from evallearn.errors import BadNotation, IllegalAction
 from evallearn.games.chess import features as chess_features
 from evallearn.games.chess import fen as chess_fen
 from evallearn.games.chess import san as chess_san
-from evallearn.games.chess.moves import START, in_check, is_noisy, legal_moves
+from evallearn.games.chess.moves import NO_SQUARE, PIECES, START, in_check, is_noisy, legal_moves
 from evallearn.games.chess.state import State, advance, decode, encode, is_mate, move_between, why_drawn
 from evallearn.protocols import Game, Heuristic, Rules
 
@@ -35,6 +35,10 @@ class Chess(Game):
     opening_plies: ClassVar[int] = 6
     feature_names: ClassVar[tuple[str, ...]] = chess_features.NAMES
     heuristics: ClassVar[Mapping[str, Heuristic]] = chess_features.HEURISTICS
+
+    search_settings: ClassVar[Mapping[str, Any]] = {
+        "quiescence": 10, "extensions": 4, "null_move": True, "late_moves": True
+    }  # fmt: skip
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
@@ -68,6 +72,20 @@ class Chess(Game):
     def noisy_actions(self, s: State) -> tuple[int, ...]:
         """Captures and promotions to a queen that lose nothing by exchanges; in check too, and no other evasions."""
         return tuple(a for a in self.actions(s) if is_noisy(s.position, a))
+
+    def forcing(self, s: State) -> bool:
+        """In check."""
+        return in_check(s.position.squares, s.position.player)
+
+    def may_pass(self, s: State) -> bool:
+        """Not in check, and not with king and pawns alone, where zugzwang is common."""
+        own = PIECES[s.position.player][1:-1]
+        return not self.forcing(s) and any(piece in own for piece in s.position.squares)
+
+    def passed(self, s: State) -> State:
+        """The same board, the other side to move."""
+        position = s.position._replace(player=1 - s.position.player, en_passant=NO_SQUARE)
+        return State(position, 0, s.number + s.position.player)
 
     def perft_children(self, s: State) -> list[State]:
         """By custom perft goes on where the game is drawn by a rule."""

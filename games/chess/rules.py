@@ -180,15 +180,32 @@ def is_terminal(s):
 
 
 @jitable
-def utility_mover(s):
+def forcing(s):
     player, own, opp = sides(s)
-    in_check = attacked(s, first(s.kings & own), player, opp, own | opp)
-    return np.float32(-1.0) if in_check and not has_legal_move(s) else np.float32(0.0)
+    return attacked(s, first(s.kings & own), player, opp, own | opp)
+
+
+@jitable
+def utility_mover(s):
+    return np.float32(-1.0) if forcing(s) and not has_legal_move(s) else np.float32(0.0)
 
 
 @jitable
 def to_play(s):
     return np.int64(s.meta & ONE)
+
+
+@jitable
+def may_pass(s):
+    _, own, _ = sides(s)
+    return own & ~(s.pawns | s.kings) != ZERO and not forcing(s)
+
+
+@jitable
+def passed(s):
+    player, rights = s.meta & ONE, (s.meta >> RIGHTS) & FOUR_BITS
+    meta = (player ^ ONE) | (rights << RIGHTS) | (((s.meta >> NUMBER) + player) << NUMBER)
+    return Words(s.pawns, s.knights, s.bishops, s.rooks, s.queens, s.kings, s.white, meta)
 
 
 @jitable
@@ -216,4 +233,7 @@ RULES = Rules(
     clock_limit=CLOCK_LIMIT,
     perft_through_draws=True,
     noisy_actions=noisy_actions,
+    forcing=forcing,
+    may_pass=may_pass,
+    passed=passed,
 )

@@ -1,0 +1,52 @@
+# mypy: ignore-errors
+"""Template: the rules that look back, inside a search. Injected: clock, CLOCK_LIMIT, ALTERNATES,
+
+CUTS_AT_DEPTH (whether `depth` bounds the plies searched) and BEYOND (plies of extensions and quiescence on top of it).
+
+`ctx.path` holds the keys of all positions from the oldest that the rules may look back to down to the one searched;
+`ctx.doubled` whether any stood there twice since the last move that cannot be taken back.
+"""
+
+import numpy as np
+from numba import njit
+
+from evallearn.compiled.bits import mix64
+
+RETURN = 4
+"""Plies in which a position can come back at the earliest; so its third occurrence is at least twice as far."""
+
+
+@njit(nogil=True)
+def third_time(k, since, here, ctx):
+    """Notes position `k` as number `here` of the path, played plies included; True if it was there twice before.
+
+    since: plies since the last move that cannot be taken back.
+    """
+    since = min(since, here)
+    seen = 0
+    for i in range(here - RETURN, here - since - 1, -2 if ALTERNATES else -1):
+        if ctx.path[i] == k:
+            seen += 1
+    ctx.path[here] = k
+    ctx.doubled[here] = seen > 0 or (since > 0 and ctx.doubled[here - 1] != 0)
+    return seen >= 2
+
+
+@njit(nogil=True)
+def table_key(s, depth, here, ctx):
+    """The position's key where no rule that looks back can strike within `depth`; else one that knows the past too.
+
+    A third occurrence needs eight plies that can be taken back. If no position stood there twice so far, it needs a
+    first return and a second one four plies later, five in all.
+    """
+    since = clock(s)
+    depth += BEYOND
+    beyond_count = since + depth < CLOCK_LIMIT
+    since = min(since, here)
+    beyond_repetition = since + depth < 2 * RETURN or (depth <= RETURN and ctx.doubled[here] == 0)
+    if CUTS_AT_DEPTH and beyond_count and beyond_repetition:
+        return ctx.path[here]
+    past = mix64(np.uint64(clock(s)))
+    for i in range(here - since, here):  # a sum: what counts is which positions were there, not in which order
+        past += mix64(ctx.path[i])
+    return ctx.path[here] ^ mix64(past)

@@ -1,0 +1,55 @@
+# mypy: ignore-errors
+"""Template: quiescence search. Injected: the rules, evaluate_mover, HAS_CLOCK, ALTERNATES, MAX_PLIES, third_time."""
+
+import numpy as np
+from numba import njit
+
+INF = np.float32(np.inf)
+ZERO = np.float32(0)
+
+
+@njit(nogil=True)
+def quiet_value(s, left, ply, alpha, beta, ctx, params):
+    """Fail-soft value of `s`, which is not over, to its mover; `left` plies at most.
+
+    EVAL, or better by a noisy action; where something must be answered, the best of all actions.
+    """
+    must_answer = left > 0 and ply < MAX_PLIES and forcing(s)
+    best = -INF
+    if not must_answer:
+        ctx.asked += 1
+        ctx.leaves += 1
+        best = evaluate_mover(s, params)
+        if left <= 0 or ply >= MAX_PLIES or best >= beta:
+            return best
+        alpha = max(alpha, best)
+    row = ctx.actions[ply]
+    n = actions(s, row) if must_answer else noisy_actions(s, row)
+    player = to_play(s)
+    for i in range(n):
+        child = result(s, np.int64(row[i]))
+        if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
+            ctx.stop = 1
+            return ZERO
+        ctx.nodes += 1
+        turned = ALTERNATES or to_play(child) != player
+        if is_terminal(child):
+            ctx.leaves += 1
+            v = utility_mover(child)
+        elif HAS_CLOCK and third_time(key(child), clock(child), ctx.n_past + ply + 1, ctx):
+            ctx.leaves += 1
+            v = ZERO
+        elif turned:
+            v = quiet_value(child, left - 1, ply + 1, -beta, -alpha, ctx, params)
+        else:
+            v = quiet_value(child, left - 1, ply + 1, alpha, beta, ctx, params)
+        if ctx.stop != 0:
+            return ZERO
+        if turned:
+            v = -v
+        if v > best:
+            best = v
+            alpha = max(alpha, v)
+            if v >= beta:
+                break
+    return best
