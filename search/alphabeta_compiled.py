@@ -45,7 +45,8 @@ def context(rules: Rules, threads: int) -> np.ndarray:
         ("table_address", "u8"), ("table_mask", "u8"), ("age", "i8"), ("readable_age", "i8"),
         ("looks_address", "u8"), ("looks_mask", "u8"),
         ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("use_pvs", "i4"), ("use_aspiration", "i4"),
-        ("noisy_first", "i4"), ("all_values", "i4"),
+        ("noisy_first", "i4"), ("null_move", "i4"), ("late_moves", "i4"), ("all_values", "i4"),
+        ("quiescence", "i8"), ("extensions", "i8"), ("beyond", "i8"),
         ("n_root", "i8"), ("best_index", "i8"), ("new_index", "i8"), ("depth", "i8"), ("exact", "i8"),
         ("n_past", "i8"), ("path", "u8", (path,)), ("doubled", "i1", (path,)),
         ("extended", "i4", (plies,)), ("passed", "i1", (plies,)),
@@ -72,7 +73,6 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> A
         CLOCK_LIMIT=rules.clock_limit,
         ALTERNATES=rules.alternates,
         CUTS_AT_DEPTH=options.is_cutoff is cut_at_depth,
-        BEYOND=options.extensions + options.quiescence,
     )
     shared_names = {
         **bindings(rules, *RULE_NAMES),
@@ -90,10 +90,7 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> A
         is_cutoff=jitable(options.is_cutoff),
         HAS_NOISE=rules.noisy_actions is not None,
         CLOCK_LIMIT=rules.clock_limit,
-        QUIESCENCE=options.quiescence,
-        EXTENSIONS=options.extensions,
-        NULL_MOVE=options.null_move,
-        LATE_MOVES=options.late_moves,
+        SELECTIVE=options.selective,
         SHARED=shared,
         N_WORDS=rules.n_words,
         SIZES=(rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
@@ -133,6 +130,9 @@ class CompiledAlphaBeta:
             box["use_table"], box["use_killers"], box["use_history"] = options.table, options.killers, options.history
             box["use_pvs"], box["use_aspiration"] = options.pvs, options.aspiration
             box["noisy_first"] = options.noisy_first
+            box["quiescence"], box["extensions"] = options.quiescence, options.extensions
+            box["beyond"] = options.quiescence + options.extensions
+            box["null_move"], box["late_moves"] = options.null_move, options.late_moves
         self.at = {name: self.boxes[0][name] for name in self.boxes[0].dtype.names or ()}
         self.row = {name: self.boxes[0][name][0] for name in ("words", "root_actions", "ranks")}
         self.no_past = np.zeros((0, rules.n_words), np.uint64)

@@ -7,7 +7,8 @@ noisy_actions, HAS_NOISE, forcing, may_pass, passed                what some gam
 evaluate_mover(s, params) -> float32                               the Eval
 is_cutoff(s, depth_left) -> bool                                   the cutoff test
 third_time, table_key, RETURN, quiet_value                         looking_back_kernel.py, quiescence_kernel.py
-QUIESCENCE, EXTENSIONS, NULL_MOVE, LATE_MOVES                      `Options`
+SELECTIVE                                                          whether any of quiescence, extensions, null moves and
+                                                                   late moves is on; which ones, ctx says
 SHARED                                                             whether several threads share the table
 N_WORDS, MAX_PLIES, ALTERNATES                                     of the game
 CACHE                                                              whether the disk cache is on
@@ -66,14 +67,14 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     if HAS_CLOCK and third_time(key(s), clock(s), ctx.n_past + ply, ctx):
         ctx.leaves += 1
         return ZERO
-    if EXTENSIONS > 0:
+    if SELECTIVE:
         ctx.extended[ply] = ctx.extended[ply - 1]
-        if ctx.extended[ply] < EXTENSIONS and forcing(s):
+        if ctx.extended[ply] < ctx.extensions and forcing(s):
             ctx.extended[ply] += 1
             depth += 1
     if is_cutoff(s, depth) or ply >= MAX_PLIES:
-        if QUIESCENCE > 0:
-            return quiet_value(s, np.int64(QUIESCENCE), ply, alpha, beta, ctx, params)
+        if SELECTIVE:
+            return quiet_value(s, ctx.quiescence, ply, alpha, beta, ctx, params)
         ctx.asked += 1
         ctx.leaves += 1
         return evaluate_mover(s, params)
@@ -81,7 +82,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     k = np.uint64(0)
     if ctx.use_table:
         k = table_key(s, depth, ctx.n_past + ply, ctx) if HAS_CLOCK else key(s)
-        if EXTENSIONS > 0:
+        if SELECTIVE:
             k ^= mix64(np.uint64(ctx.extended[ply]))  # how far a line may still be lengthened
         found = find(ctx.table_address, ctx.table_mask, k, ctx.readable_age)
         if found != NOTHING:
@@ -97,7 +98,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
                         ctx.pv[ply, 0] = table_action
                         ctx.pv_length[ply] = 1
                     return v
-    if NULL_MOVE:
+    if SELECTIVE and ctx.null_move:
         ctx.passed[ply] = 0
         if depth >= NULL_DEPTH and beta < INF and ctx.passed[ply - 1] == 0 and may_pass(s):
             ctx.passed[ply] = 1
@@ -143,7 +144,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     alpha0 = alpha
     best = -INF
     best_action = np.int64(-1)
-    reducible = LATE_MOVES and depth >= LATE_DEPTH and not forcing(s)
+    reducible = SELECTIVE and ctx.late_moves and depth >= LATE_DEPTH and not forcing(s)
     searched = 0
     put_off = 0
     turn = 0
@@ -180,7 +181,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
         if ctx.use_pvs and searched > 0:
             narrow = min(beta, np.nextafter(alpha, INF))
         less = 0
-        if LATE_MOVES:
+        if SELECTIVE:
             less = 1 if reducible and late and searched >= LATE_FROM and not forcing(child) else 0
         while True:  # once, or again if a late or a narrow look was not enough
             if turned:
@@ -405,12 +406,12 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
 @njit(nogil=True)
 def extend_line(s, ctx):
     """Where the table cut the principal variation short, follow the table's own actions."""
-    if not ctx.use_table or EXTENSIONS > 0:
+    if not ctx.use_table or ctx.extensions > 0:
         return
     for i in range(ctx.line_length):
         s = result(s, np.int64(ctx.line[i]))
     while ctx.line_length < ctx.depth and not is_terminal(s):
-        if HAS_CLOCK and clock(s) + ctx.depth - ctx.line_length + QUIESCENCE >= 2 * RETURN:
+        if HAS_CLOCK and clock(s) + ctx.depth - ctx.line_length + ctx.quiescence >= 2 * RETURN:
             return  # the table's action may be another path's
         found = find(ctx.table_address, ctx.table_mask, key(s), ctx.readable_age)
         if found == NOTHING or bound_of(found) != EXACT or depth_of(found) != ctx.depth - ctx.line_length:

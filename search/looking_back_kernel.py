@@ -1,8 +1,7 @@
 # mypy: ignore-errors
-"""Template: the rules that look back, inside a search. Injected: clock, CLOCK_LIMIT, ALTERNATES,
+"""Template: the rules that look back, inside a search. Injected: clock, CLOCK_LIMIT, ALTERNATES.
 
-CUTS_AT_DEPTH (whether `depth` bounds the plies searched) and BEYOND (plies of extensions and quiescence on top of it).
-
+CUTS_AT_DEPTH says whether `depth` bounds the plies searched, but for ctx.beyond (extensions and quiescence).
 `ctx.path` holds the keys of all positions from the oldest that the rules may look back to down to the one searched;
 `ctx.doubled` whether any stood there twice since the last move that cannot be taken back.
 """
@@ -40,7 +39,7 @@ def table_key(s, depth, here, ctx):
     first return and a second one four plies later, five in all.
     """
     since = clock(s)
-    depth += BEYOND
+    depth += ctx.beyond
     beyond_count = since + depth < CLOCK_LIMIT
     since = min(since, here)
     beyond_repetition = since + depth < 2 * RETURN or (depth <= RETURN and ctx.doubled[here] == 0)

@@ -61,9 +61,9 @@ class Options:
                 raise SearchError(f"{option}: {game.name} does not say its {hook}: leave {option} out")
 
     @property
-    def unsound(self) -> bool:
-        """True if a value may differ from minimax's."""
-        return self.null_move or self.late_moves
+    def selective(self) -> bool:
+        """True if some lines are longer or shorter than the depth."""
+        return bool(self.quiescence or self.extensions or self.null_move or self.late_moves)
 
 
 def sound(settings: dict[str, Any]) -> dict[str, Any]:
