@@ -18,10 +18,22 @@ if TYPE_CHECKING:
     from evallearn.arena import play_match
     from evallearn.check import check_game
     from evallearn.errors import EvallearnError
-    from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, save_evaluator
+    from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, SolvedEval, save_evaluator
     from evallearn.protocols import CHANCE, Evaluator, Game, Heuristic, Limits, Rules, SearchResult
     from evallearn.registry import game_names, get_game, load
-    from evallearn.search import AlphaBeta, Expectiminimax, MaxN, Minimax, search_for
+    from evallearn.search import (
+        MCTS,
+        AlphaBeta,
+        BestReply,
+        Expectiminimax,
+        FlatMonteCarlo,
+        MaxN,
+        Minimax,
+        Paranoid,
+        named_search,
+        search_for,
+        solve,
+    )
 
 __version__ = "0.1.0"
 
@@ -39,6 +51,13 @@ _HOME = {
     "MaxN": "search",
     "Minimax": "search",
     "search_for": "search",
+    "BestReply": "search",
+    "FlatMonteCarlo": "search",
+    "MCTS": "search",
+    "Paranoid": "search",
+    "SolvedEval": "evaluators",
+    "named_search": "search",
+    "solve": "search",
     "MlpEval": "evaluators",
     "Rules": "protocols",
     "SearchResult": "protocols",
@@ -54,10 +73,13 @@ _HOME = {
 
 __all__ = [
     "CHANCE",
+    "MCTS",
     "AlphaBeta",
+    "BestReply",
     "EvallearnError",
     "Evaluator",
     "Expectiminimax",
+    "FlatMonteCarlo",
     "FunctionEval",
     "Game",
     "Heuristic",
@@ -66,16 +88,20 @@ __all__ = [
     "MaxN",
     "Minimax",
     "MlpEval",
+    "Paranoid",
     "Rules",
     "SearchResult",
+    "SolvedEval",
     "check_game",
     "game_names",
     "get_game",
     "load",
+    "named_search",
     "parse_agent",
     "play_match",
     "save_evaluator",
     "search_for",
+    "solve",
 ]
 
 

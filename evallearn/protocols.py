@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from evallearn.errors import BadNotation, SearchError
 
@@ -91,11 +91,39 @@ class Rules:
     # --- quiescence --------------------------------------------------------------------------------------------------
     noisy_actions: Callable[[Any, Any], int] | None = None
     """noisy_actions(s, out: int32[max_actions]) -> n: those that Game.noisy_actions names, in the same order."""
+    forcing: Callable[[Any], bool] | None = None
+    """What Game.forcing answers."""
+
+    # --- null moves --------------------------------------------------------------------------------------------------
+    may_pass: Callable[[Any], bool] | None = None
+    """What Game.may_pass answers."""
+    passed: Callable[[Any], Any] | None = None
+    """What Game.passed answers: the opponent is to move, and the clock is 0."""
 
     @property
     def n_words(self) -> int:
         """Words of a state."""
         return len(self.State._fields)  # type: ignore[attr-defined]  # by contract a NamedTuple
+
+
+NOT_KNOWN = 1 << 30
+"""What a kernel answers where `Endgames.steps` answers None."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endgames:
+    """Positions of which the game knows for certain who wins, as an Eval consults them (`SolvedEval`).
+
+    Steps are what `s` is to the player to move: 0 a draw, n a win, -n a loss. Whoever plays best can always go on to
+    fewer steps, so that fewer mean nearer to the end; they need not be plies.
+    """
+
+    steps: Callable[[Any], int | None]
+    """steps(s) of an unfinished position; None where it is not known."""
+    probe: Callable[[Any, Any], int]
+    """probe(s, address of memory) -> steps of a compiled state, or NOT_KNOWN; marked @jitable."""
+    memory: np.ndarray
+    """The table that `probe` reads: byte_at(address, i) of evallearn.compiled.memory."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +152,8 @@ class Game(ABC):
     """features(s, 0) == -features(s, 1) in every state (two players only)."""
     n_phases: ClassVar[int] = 1
     heuristics: ClassVar[Mapping[str, Heuristic]] = {}
+    search_settings: ClassVar[Mapping[str, Any]] = {}
+    """Options of alpha-beta with which agents search this game, such as {"quiescence": 8}."""
     opening_plies: ClassVar[int] = 4
     """Random plies with which self-play and matches open, unless told otherwise: enough that games differ."""
     parameters: ClassVar[Mapping[str, str]] = {}
@@ -165,11 +195,31 @@ class Game(ABC):
         """The actions after which the value may jump (captures, promotions): a quiescence search tries them."""
         return ()
 
+    def forcing(self, s: State) -> bool:
+        """True where the mover must answer something (a check, a forced capture): not a place to stop and judge."""
+        return False
+
+    def may_pass(self, s: State) -> bool:
+        """True where some move is almost surely better than none, so that a search may try a null move."""
+        return False
+
+    def passed(self, s: State) -> State:
+        """The state after a null move, where `may_pass`: the opponent is to move, nothing can be taken back."""
+        raise NotImplementedError(f"{self.name} has no null moves")
+
+    def has(self, hook: str) -> bool:
+        """True if the game answers `hook` (noisy_actions, forcing, may_pass, solved) itself."""
+        return getattr(type(self), hook) is not getattr(Game, hook)
+
     def solved(self, s: State) -> Mapping[Action, float] | None:
         """The exact value of every action to the player to move, where the game knows it (a closed form, a table).
 
         Of equal ones the first is to be preferred: it wins sooner, say.
         """
+        return None
+
+    def endgames(self) -> Endgames | None:
+        """The game's endgame table, or None if there can be none. Raises GameError where it has yet to be made."""
         return None
 
     def perft_children(self, s: State) -> Sequence[State]:
@@ -345,6 +395,8 @@ class Search(Protocol):
     """What every search is: made for one game and one Eval, it answers for any position."""
 
     game: Game
+    floor: Literal["auto", "plain", "compiled"]
+    """Where it runs; never "auto" once it is made."""
 
     def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
         """The best action of `s` as far as the limits allow.

@@ -1,9 +1,32 @@
-"""The searches: each a file, each useful alone. A search is handed a game and an Eval."""
+"""The searches: each useful alone. A search is handed a game and an Eval. README.md tells which is which."""
 
 from evallearn.search.alphabeta import AlphaBeta
-from evallearn.search.choose import search_for
+from evallearn.search.andor import and_or_search, check_plan
+from evallearn.search.best_reply import BestReply
+from evallearn.search.choose import SEARCHES, named_search, search_for, usual_search
 from evallearn.search.expectiminimax import Expectiminimax
 from evallearn.search.maxn import MaxN
+from evallearn.search.mcts import MCTS
 from evallearn.search.minimax import Minimax
+from evallearn.search.montecarlo import FlatMonteCarlo
+from evallearn.search.paranoid import Paranoid
+from evallearn.search.solver import Solution, solve
 
-__all__ = ["AlphaBeta", "Expectiminimax", "MaxN", "Minimax", "search_for"]
+__all__ = [
+    "MCTS",
+    "SEARCHES",
+    "AlphaBeta",
+    "BestReply",
+    "Expectiminimax",
+    "FlatMonteCarlo",
+    "MaxN",
+    "Minimax",
+    "Paranoid",
+    "Solution",
+    "and_or_search",
+    "check_plan",
+    "named_search",
+    "search_for",
+    "solve",
+    "usual_search",
+]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from evallearn.errors import SearchError
 from evallearn.protocols import Evaluator, Game, Limits, SearchResult, State
 from evallearn.search.alphabeta_plain import PlainAlphaBeta
 from evallearn.search.common import require_own_eval, require_two_player_zero_sum
+from evallearn.search.floors import Floor, eval_kernel
 from evallearn.search.options import Options
 
-Floor = Literal["auto", "plain", "compiled"]
 MOST_THREADS = 64
 
 
@@ -48,10 +48,7 @@ class AlphaBeta:
         if not 1 <= threads <= MOST_THREADS:
             raise SearchError(f"threads={threads}: give 1 to {MOST_THREADS}")
         self.game, self.evaluator = game, evaluator
-        kernel = None if floor == "plain" or game.rules is None else evaluator.kernel()
-        if floor == "compiled" and kernel is None:
-            who = f"the game {game.name}" if game.rules is None else f"the {evaluator.name} Eval"
-            raise SearchError(f"{who} has no compiled floor: give it one, or use floor='auto'")
+        kernel = eval_kernel(game, evaluator, floor)
         if threads > 1 and (kernel is None or not self.options.table):
             why = "the plain floor has one" if kernel is None else "they help each other through the table"
             raise SearchError(f"threads={threads}: {why}; use threads=1")

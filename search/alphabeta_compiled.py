@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.absent import bindings
+from evallearn.compiled.absent import STAND_INS, bindings
 from evallearn.compiled.bits import jitable
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.compiled.table import MOST_ACTIONS, Table
@@ -21,7 +21,7 @@ from evallearn.search.running import KernelThreads
 
 HERE = Path(__file__).parent
 RULE_NAMES = (
-    "State", "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock",
+    "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock",
     "noisy_actions", "forcing", "may_pass", "passed",
 )  # fmt: skip
 NO_LIMIT = 1 << 62
@@ -66,7 +66,6 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> A
     """The templates, specialised."""
     rules = game.rules
     assert rules is not None
-    sizes = {"MAX_PLIES": search_plies(rules), "ALTERNATES": rules.alternates, "HAS_CLOCK": rules.clock is not None}
     looking_back: Any = specialise(
         HERE / "looking_back_kernel.py",
         **bindings(rules, "clock"),
@@ -74,26 +73,37 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> A
         ALTERNATES=rules.alternates,
         CUTS_AT_DEPTH=options.is_cutoff is cut_at_depth,
     )
-    shared_names = {
+    names = {
         **bindings(rules, *RULE_NAMES),
-        **sizes,
         "evaluate_mover": kernel.evaluate_mover,
         "third_time": looking_back.third_time,
+        "HAS_CLOCK": rules.clock is not None,
+        "ALTERNATES": rules.alternates,
+        "MAX_PLIES": search_plies(rules),
+        "SIZES": (rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
     }
-    quiescence: Any = specialise(HERE / "quiescence_kernel.py", **shared_names)
-    return specialise(
+    if options.selective:
+        names["quiet_value"] = specialise(HERE / "quiescence_kernel.py", **names).quiet_value
+    else:  # what is never asked need not be compiled
+        names.update((name, STAND_INS[name]) for name in ("quiet_value", "forcing", "may_pass", "passed"))
+    names["SHARED"] = shared
+    tree: Any = specialise(
         HERE / "alphabeta_kernel.py",
-        **shared_names,
+        **names,
         table_key=looking_back.table_key,
-        RETURN=looking_back.RETURN,
-        quiet_value=quiescence.quiet_value,
         is_cutoff=jitable(options.is_cutoff),
         HAS_NOISE=rules.noisy_actions is not None,
-        CLOCK_LIMIT=rules.clock_limit,
         SELECTIVE=options.selective,
-        SHARED=shared,
+    )
+    made = {name: getattr(tree, name) for name in ("value_mover", "note_line", "is_looked_at", "look_at")}
+    return specialise(
+        HERE / "alphabeta_root_kernel.py",
+        **names,
+        **made,
+        State=rules.State,
+        RETURN=looking_back.RETURN,
+        CLOCK_LIMIT=rules.clock_limit,
         N_WORDS=rules.n_words,
-        SIZES=(rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
     )
 
 
@@ -178,6 +188,8 @@ class CompiledAlphaBeta:
     def _run(self, limits: Limits, start: float) -> bool:
         """True if Ctrl-C ended it. Threads that start together deepen together; the first to finish ends all."""
         depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
+        for name in ("depth", "nodes", "leaves"):  # of the search before: an idle thread must not answer with them
+            self.at[name][0] = 0
         for box in self.boxes[1:]:
             box[:] = self.boxes[0]
         for i, box in enumerate(self.boxes):  # the first takes what cannot be shared evenly

@@ -1,34 +1,63 @@
-"""Which search plays which game."""
+"""The searches by name, and which of them plays which game."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
+from typing import Any
 
+from evallearn.errors import unknown
 from evallearn.protocols import Evaluator, Game, Search
 from evallearn.search.alphabeta import AlphaBeta
+from evallearn.search.best_reply import BestReply
 from evallearn.search.expectiminimax import Expectiminimax
 from evallearn.search.maxn import MaxN
+from evallearn.search.mcts import MCTS
+from evallearn.search.minimax import Minimax
+from evallearn.search.montecarlo import FlatMonteCarlo
 from evallearn.search.options import sound as without_unsound
+from evallearn.search.paranoid import Paranoid
+
+SEARCHES: Mapping[str, Any] = {
+    "minimax": Minimax,
+    "alphabeta": AlphaBeta,
+    "expectiminimax": Expectiminimax,
+    "maxn": MaxN,
+    "paranoid": Paranoid,
+    "bestreply": BestReply,
+    "mcts": MCTS,
+    "flat": FlatMonteCarlo,
+}
+
+
+def usual_search(game: Game) -> tuple[str, Mapping[str, Any]]:
+    """The name of the search that suits the game, and its settings.
+
+    Alpha-beta (with the game's own settings), expectiminimax with dice or for one alone, max^n for the rest.
+    """
+    if game.n_players == 2 and game.zero_sum and not game.has_chance:
+        return "alphabeta", game.search_settings
+    return "expectiminimax" if game.n_players == 1 or (game.n_players == 2 and game.zero_sum) else "maxn", {}
 
 
 def search_for(game: Game, evaluator: Evaluator, *, sound: bool = False) -> Search:
-    """The search that suits the game: alpha-beta, expectiminimax with dice or alone, max^n for the rest.
-
-    Alpha-beta with the game's own settings; `sound` leaves out those that may change a value.
-    """
-    if game.n_players == 2 and game.zero_sum and not game.has_chance:
-        settings = dict(game.search_settings)
-        return AlphaBeta(game, evaluator, **(without_unsound(settings) if sound else settings))
-    game, evaluator = _downstairs(game, evaluator)
-    if game.n_players == 1 or (game.n_players == 2 and game.zero_sum):
-        return Expectiminimax(game, evaluator)
-    return MaxN(game, evaluator)
+    """The search that suits the game; `sound` leaves out the settings that may change a value."""
+    name, settings = usual_search(game)
+    return named_search(name, game, evaluator, **(without_unsound(settings) if sound else settings))
 
 
-def _downstairs(game: Game, evaluator: Evaluator) -> tuple[Game, Evaluator]:
-    """A plain search on compiled rules and features, if the game has them: ten times as fast."""
-    if game.rules is None:
-        return game, evaluator
+def named_search(name: str, game: Game, evaluator: Evaluator, **settings: Any) -> Search:
+    """The search of that name. Where it must stay upstairs it runs on compiled rules at least, if the game has them."""
+    if name not in SEARCHES:
+        raise unknown("search", name, SEARCHES)
+    search: Search = SEARCHES[name](game, evaluator, **settings)
+    if search.floor == "plain" and game.rules is not None:
+        return SEARCHES[name](*_on_compiled_rules(game, evaluator), **settings)  # type: ignore[no-any-return]
+    return search
+
+
+def _on_compiled_rules(game: Game, evaluator: Evaluator) -> tuple[Game, Evaluator]:
+    """The same, ten times as fast."""
     from evallearn.compiled.game import CompiledGame
 
     game, evaluator = CompiledGame(game), copy(evaluator)

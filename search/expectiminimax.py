@@ -1,44 +1,80 @@
-"""EXPECTIMINIMAX as in the textbook: maximise, minimise, and average over the dice. No pruning: the oracle."""
+"""Expectiminimax: minimax with dice, pruned by Star1 or Star2, with a table, exact or on samples, on either floor."""
 
 from __future__ import annotations
 
+from numbers import Integral
+from typing import Any, get_args
+
 from evallearn.errors import SearchError
-from evallearn.protocols import CHANCE, Evaluator, Game, IsCutoff, State
-from evallearn.search.common import cut_at_depth
-from evallearn.search.deepening import Deepening, Line
+from evallearn.protocols import Evaluator, Game, IsCutoff, Limits, SearchResult, State
+from evallearn.search.common import cut_at_depth, require_own_eval
+from evallearn.search.expectiminimax_plain import PlainExpectiminimax
+from evallearn.search.floors import Floor, eval_kernel
+from evallearn.search.star import Pruning, Star
 
 
-class Expectiminimax(Deepening):
-    """For games with or without chance of two players (zero-sum), or of one player alone.
+class Expectiminimax:
+    """A search for games with or without dice of two players (zero-sum), or of one player alone.
 
+    What it promises, whatever pruning and table: at a finished depth d the value and the action are those of
+    `PlainExpectiminimax`, the textbook's, at depth d, to the last bit; equal actions go to the earlier one (or, with a
+    seed, to a random one). It relies on the Eval to lie between the worst loss and the best win of the game.
     The Eval's values matter here, not only their order: they are averaged.
+
+    With `samples` it is an estimate: where a roll has more outcomes than that, so many are drawn, with replacement, and
+    their mean is taken. The throws follow from the seed (0 if there is none) and the position, so that all that was
+    said above holds of the sampled tree. `standard_error` is the square root of the value's estimated variance under
+    other seeds, the choices of action kept: of drawn outcomes their sample variance over their number, through full
+    rolls and choices carried on to the root. It does not tell the bias: who chooses the best of several estimates
+    expects too much.
     """
 
-    def __init__(self, game: Game, evaluator: Evaluator, *, is_cutoff: IsCutoff = cut_at_depth) -> None:
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        *,
+        pruning: Pruning = "star2",
+        table: bool = True,
+        samples: int | None = None,
+        is_cutoff: IsCutoff = cut_at_depth,
+        table_bits: int = 18,
+        floor: Floor = "auto",
+    ) -> None:
+        """is_cutoff(s, depth_left) says where the Eval is asked; on the compiled floor Numba must understand it.
+
+        samples: outcomes drawn at a roll with more of them. table_bits: the compiled table has 2**table_bits entries
+        of 32 bytes. floor: "auto" takes the compiled floor if both the game and the Eval have one.
+        """
         if game.n_players > 2 or (game.n_players == 2 and not game.zero_sum):
             why = f"has {game.n_players} players" if game.n_players > 2 else "is not zero-sum"
             raise SearchError(
                 f"expectiminimax needs one player, or two in a zero-sum game; {game.name} {why}: use max^n"
             )
-        super().__init__(game, evaluator, is_cutoff=is_cutoff)
+        require_own_eval(game, evaluator)
+        if pruning not in get_args(Pruning):
+            raise SearchError(
+                f"expectiminimax knows no pruning={pruning!r}: give {', '.join(map(repr, get_args(Pruning)))}"
+            )
+        if samples is not None and (isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 2):
+            raise SearchError(f"samples={samples!r}: give a whole number of 2 or more, or None for every outcome")
+        if not 0 <= table_bits <= 30:
+            raise SearchError(f"table_bits={table_bits}: give 0 to 30 (2**table_bits entries of 32 bytes)")
+        self.game, self.evaluator = game, evaluator
+        options: dict[str, Any] = {"pruning": pruning, "table": table, "samples": samples, "is_cutoff": is_cutoff}
+        kernel = eval_kernel(game, evaluator, floor, "expectiminimax")
+        self._search: Any
+        if kernel is not None:
+            from evallearn.search.expectiminimax_compiled import CompiledExpectiminimax
 
-    def root_values(self, s: State, depth: int) -> list[tuple[float, Line]]:
-        player = self.game.to_play(s)
-        return [self.value(self.game.result(s, a), depth - 1, player) for a in self.game.actions(s)]
+            self._search = CompiledExpectiminimax(game, evaluator, kernel, table_bits=table_bits, **options)
+        elif pruning == "none" and not table and samples is None:
+            self._search = PlainExpectiminimax(game, evaluator, is_cutoff=is_cutoff)
+        else:
+            self._search = Star(game, evaluator, **options)
+        self.floor: Floor = "plain" if kernel is None else "compiled"
 
-    def value(self, s: State, depth_left: int, player: int) -> tuple[float, Line]:
-        """EXPECTIMINIMAX(s) to `player`, and the line that leads to it; a line ends where dice are rolled."""
-        self.budget.spend()
-        game = self.game
-        if game.is_terminal(s):
-            self.ended += 1
-            return game.utility(s, player), ()
-        if self.is_cutoff(s, depth_left):
-            self.asked += 1
-            return self.evaluator.evaluate(s, player), ()
-        if game.to_play(s) == CHANCE:
-            return sum(p * self.value(game.result(s, roll), depth_left, player)[0] for roll, p in game.chances(s)), ()
-        choose = max if game.to_play(s) == player else min
-        children = [(a, *self.value(game.result(s, a), depth_left - 1, player)) for a in game.actions(s)]
-        action, value, line = choose(children, key=lambda child: child[1])
-        return value, (action, *line)
+    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+        """Deepen until a limit strikes. `seed` breaks ties at random; `action_values` asks for every root action."""
+        result: SearchResult = self._search.search(s, limits, seed=seed, action_values=action_values)
+        return result

@@ -12,10 +12,13 @@ from evallearn.search.common import (
     require_unfinished,
     tie_ranks,
 )
+from evallearn.search.floors import Floor
 
 
 class Minimax:
     """Looks at every line up to the cutoff; any two-player zero-sum game without chance."""
+
+    floor: Floor = "plain"
 
     def __init__(
         self,

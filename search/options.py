@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -66,6 +67,6 @@ class Options:
         return bool(self.quiescence or self.extensions or self.null_move or self.late_moves)
 
 
-def sound(settings: dict[str, Any]) -> dict[str, Any]:
+def sound(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings without those that may change a value."""
     return {name: value for name, value in settings.items() if name not in ("null_move", "late_moves")}

@@ -161,7 +161,7 @@ BAD = {
     "learn othello --match-milliseconds 0": "match_milliseconds=0.0: give a number above 0",
     "info gone": "no evaluator file gone",
     "info .": "holds neither records nor a finished run",
-    "bench chess": "unknown game to bench 'chess'",
+    "bench speed chess": "unknown game to bench 'chess'",
     "moves chess nonsense": "nonsense",
     "moves chess --roll 1 2": "--roll: nothing is rolled in chess position",
     "moves backgammon --roll 7 1": "--roll 7 1: no such roll in backgammon; known: 21, 31",

@@ -19,13 +19,14 @@ COMMANDS = {
     "check": "does a game keep the contract?",
     "play": "play a game against an agent; it says after each move whether it was optimal",
     "moves": "the legal moves of a position",
+    "analyse": "the best moves of a position, and what each search would have done",
     "perft": "count positions: is a game's move generator right?",
     "tables": "build an endgame table",
     "selfplay": "play games against itself and keep the records",
     "fit": "learn an Eval from records",
     "match": "two agents, paired openings, Elo with its interval",
     "learn": "the whole loop: self-play, fit, match, report",
-    "bench": "how fast is the search?",
+    "bench": "how fast are the searches, and what does each refinement save?",
     "info": "what is in an evaluator file or a run folder?",
 }
 

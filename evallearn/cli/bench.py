@@ -7,11 +7,10 @@ from typing import Any
 import click
 from rich.table import Table
 
-from evallearn.bench import SUITES, bench_search
 from evallearn.cli.common import console, json_option, out, report
 from evallearn.errors import unknown
 
-ROWS = {
+SPEED_ROWS = {
     "compiled": "evallearn, compiled, no table",
     "compiled_table": "evallearn, compiled, table",
     "plain": "evallearn, plain Python",
@@ -19,34 +18,54 @@ ROWS = {
 }
 
 
-@click.command(name="bench")
+@click.group(name="bench")
+def command() -> None:
+    """Measure the searches: how fast they are, and what each refinement saves.
+
+    Example: evallearn bench speed othello
+    """
+
+
+def chosen(games: tuple[str, ...], suites: Any) -> list[Any]:
+    """The suites of the games that were named, or all."""
+    known = {suite.game: suite for suite in suites}
+    for name in games:
+        if name not in known:
+            raise unknown("game to bench", name, known)
+    return [known[name] for name in games or known]
+
+
+def number(x: int | None) -> str:
+    return "-" if x is None else f"{x:,}"
+
+
+# --- nodes per second -----------------------------------------------------------------------------------------------
+@command.command()
 @click.argument("games", nargs=-1)
 @json_option
-def command(games: tuple[str, ...], json_to: str | None) -> None:
+def speed(games: tuple[str, ...], json_to: str | None) -> None:
     """Nodes per second of alpha-beta with a linear Eval: compiled, plain Python, and OpenSpiel if it is installed.
 
     CPU time, one core, the same positions and depth, the best of several runs.
 
     OpenSpiel comes with: pip install 'evallearn[bench]'
 
-    Example: evallearn bench othello
+    Example: evallearn bench speed othello
     """
-    known = {suite.game: suite for suite in SUITES}
-    for name in games:
-        if name not in known:
-            raise unknown("game to bench", name, known)
+    from evallearn.bench.speed import SUITES, bench_search
+
     found = []
-    for name in games or known:
-        console.print(f"{name} ...", style="dim")
-        found.append(bench_search(known[name]))
-    report({"bench": found}, json_to, lambda: show(found))
+    for suite in chosen(games, SUITES):
+        console.print(f"{suite.game} ...", style="dim")
+        found.append(bench_search(suite))
+    report({"bench": found}, json_to, lambda: show_speed(found))
 
 
-def show(found: list[dict[str, Any]]) -> None:
+def show_speed(found: list[dict[str, Any]]) -> None:
     for figures in found:
         table = Table("search", "depth", "nodes", "CPU s", "nodes/s", "compiled is", title=figures["game"])
         speed = figures["compiled"]["nodes_per_second"]
-        for key, title in ROWS.items():
+        for key, title in SPEED_ROWS.items():
             row = figures[key]
             if row is None:
                 table.add_row(title, "-", "-", "-", "not installed", "")
@@ -60,3 +79,104 @@ def show(found: list[dict[str, Any]]) -> None:
                 f"{speed / row['nodes_per_second']:,.1f} x",
             )
         out.print(table)
+
+
+# --- what pruning saves ---------------------------------------------------------------------------------------------
+@command.command()
+@click.argument("games", nargs=-1)
+@json_option
+def search(games: tuple[str, ...], json_to: str | None) -> None:
+    """What each refinement of alpha-beta saves: the nodes to a fixed depth, switched on one after the other.
+
+    The first row is plain minimax, counted by perft; the others deepen iteratively and count every iteration. All
+    find the same values and moves. The positions are fixed, so the nodes are the same on every machine.
+
+    Example: evallearn bench search connect_four
+    """
+    from evallearn.bench.ladder import SUITES, climb, figures
+
+    found = []
+    for suite in chosen(games, SUITES):
+        steps = []
+        for step in climb(suite):
+            console.print(f"{suite.game}: {step.name}", style="dim")
+            steps.append(step)
+        found.append(figures(suite, steps))
+    report({"ladder": found}, json_to, lambda: show_ladders(found))
+
+
+def show_ladders(found: list[dict[str, Any]]) -> None:
+    for ladder in found:
+        title = f"{ladder['game']}: {len(ladder['positions'])} positions to depth {ladder['depth']}"
+        table = Table("", "nodes", "saved by this", "leaves", "CPU s", title=title)
+        for step in ladder["steps"]:
+            table.add_row(
+                step["name"],
+                number(step["nodes"]),
+                "" if step["saving"] is None else f"{100 * step['saving']:.2f} %",
+                number(step["leaves"]),
+                "counted" if step["seconds"] is None else f"{step['seconds']:.2f}",
+            )
+        out.print(table)
+
+
+# --- dice -----------------------------------------------------------------------------------------------------------
+@command.command()
+@json_option
+def chance(json_to: str | None) -> None:
+    """What Star1 and Star2 save in backgammon, and the speed of expectiminimax beside OpenSpiel's, if it is installed.
+
+    Example: evallearn bench chance
+    """
+    from evallearn.bench.chance import measure
+
+    console.print("backgammon ...", style="dim")
+    found = measure()
+    report({"chance": found}, json_to, lambda: show_chance(found))
+
+
+def show_chance(found: dict[str, Any]) -> None:
+    for depth in (2, 3):
+        table = Table(
+            "", "leaves", "of the first", "nodes", "CPU s", "nodes/s", title=f"{found['game']} to depth {depth}"
+        )
+        for way, row in found[f"depth_{depth}"].items():
+            table.add_row(
+                way,
+                number(row["leaves"]),
+                f"{100 * row['share_of_leaves']:.2f} %",
+                number(row["nodes"]),
+                f"{row['seconds']:.2f}",
+                f"{row['nodes_per_second']:,.0f}",
+            )
+        out.print(table)
+    rival = found["openspiel"]
+    if rival is None:
+        out.print("OpenSpiel: not installed")
+    else:
+        theirs = rival["openspiel"]["nodes_per_second"]
+        out.print(f"OpenSpiel, no pruning: {theirs:,.0f} nodes/s; ours is {rival['ratio']:,.0f} x as fast")
+
+
+# --- simulations ----------------------------------------------------------------------------------------------------
+@command.command()
+@json_option
+def mcts(json_to: str | None) -> None:
+    """Simulations per second of Monte Carlo tree search, beside OpenSpiel's MCTSBot (C++) if it is installed.
+
+    Example: evallearn bench mcts
+    """
+    from evallearn.bench.mcts import measure
+
+    console.print("connect_four, othello ...", style="dim")
+    found = measure()
+    report({"mcts": found}, json_to, lambda: show_mcts(found))
+
+
+def show_mcts(found: dict[str, Any]) -> None:
+    table = Table("game", "", "simulations/s", "OpenSpiel's", "ratio")
+    for game, cases in found.items():
+        for case, row in cases.items():
+            theirs = number(row["openspiel_per_s"])
+            table.add_row(game, case.replace("_", " "), number(row["ours_per_s"]), theirs, str(row["ratio"] or "-"))
+    out.print(table)

@@ -6,21 +6,8 @@ from typing import Any
 
 import click
 
-from evallearn.cli.common import GAME, console, json_option, report
-from evallearn.errors import SpecError
-from evallearn.protocols import CHANCE, Action, Game, State
-
-
-def rolled(game: Game, s: State, dice: tuple[int, ...]) -> State:
-    """The state after that roll; either die may come first."""
-    if game.to_play(s) != CHANCE or game.is_terminal(s):
-        raise SpecError(f"--roll: nothing is rolled in {game.name} position {game.to_text(s)!r}: leave it out")
-    outcomes = {game.action_to_text(s, o): o for o, _ in game.chances(s)}
-    for text, outcome in outcomes.items():
-        if sorted(text) == sorted(map(str, dice)):
-            return game.result(s, outcome)
-    given = " ".join(map(str, dice))
-    raise SpecError(f"--roll {given}: no such roll in {game.name}; known: {', '.join(outcomes)}")
+from evallearn.cli.common import GAME, console, json_option, report, rolled
+from evallearn.protocols import CHANCE, Action, Game
 
 
 @click.command(name="moves")

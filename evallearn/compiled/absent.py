@@ -71,6 +71,11 @@ def passed(s):
     return s
 
 
+@jitable
+def quiet_value(s, left, ply, alpha, beta, ctx, params):
+    return np.float32(0)
+
+
 STAND_INS = {  # compiled and never asked
     "utility_mover": utility_mover,
     "features_mover": features_mover,
@@ -83,6 +88,7 @@ STAND_INS = {  # compiled and never asked
     "forcing": forcing,
     "may_pass": may_pass,
     "passed": passed,
+    "quiet_value": quiet_value,
 }
 
 

@@ -49,6 +49,16 @@ def mix64(x: Any) -> np.uint64:
     return np.uint64(scramble(int(x)))
 
 
+def word_of_float(x: Any) -> np.uint64:
+    """The 32 bits of a float32, in a word."""
+    return np.uint64(np.float32(x).view(np.uint32))
+
+
+def float_of_word(x: Any) -> np.float32:
+    """The float32 that the lower 32 bits are."""
+    return np.uint32(int(x) & 0xFFFFFFFF).view(np.float32)
+
+
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
@@ -95,3 +105,29 @@ def _popcount(x):  # type: ignore[no-untyped-def]  # Numba compares the bare sig
 @overload(lowest_bit)
 def _lowest_bit(x):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
     return lambda x: np.int64(_cttz(np.uint64(x)))
+
+
+@intrinsic
+def _float_to_word(typingctx: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.zext(builder.bitcast(args[0], ir.IntType(32)), ir.IntType(64))
+
+    return types.uint64(types.float32), codegen
+
+
+@intrinsic
+def _word_to_float(typingctx: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(builder.trunc(args[0], ir.IntType(32)), ir.FloatType())
+
+    return types.float32(types.uint64), codegen
+
+
+@overload(word_of_float)  # Numba knows scalar.view too, but compiles all of its strings with it
+def _word_of_float(x):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    return lambda x: _float_to_word(np.float32(x))
+
+
+@overload(float_of_word)
+def _float_of_word(x):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    return lambda x: _word_to_float(np.uint64(x))

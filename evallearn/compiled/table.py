@@ -21,7 +21,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
 
-from evallearn.compiled.bits import jitable, u64
+from evallearn.compiled.bits import float_of_word, jitable, u64, word_of_float
 
 ENTRY = np.dtype([("check", "u8"), ("word", "u8")])
 _NUMBA_ENTRY = numba.from_dtype(ENTRY)
@@ -34,7 +34,7 @@ LOWEST_DEPTH, MOST_ACTIONS, AGES = -7, 1 << 15, 127
 NOTHING, ONE = u64(0), u64(1)
 # The data, from the lowest bit: value (32), action (15), depth (7), bound (2), proven (1), age (7).
 ACTION, DEPTH, BOUND, PROVEN, AGE = u64(32), u64(47), u64(54), u64(56), u64(57)
-LOW_32, LOW_15, LOW_7, LOW_2 = u64(2**32 - 1), u64(2**15 - 1), u64(127), u64(3)
+LOW_15, LOW_7, LOW_2 = u64(2**15 - 1), u64(127), u64(3)
 
 
 class Table:
@@ -59,13 +59,13 @@ class Table:
 @jitable
 def pack(value, action, depth, bound, proven, age):  # type: ignore[no-untyped-def]  # compiled by Numba, as all below
     """The data of an entry. depth must not be below LOWEST_DEPTH."""
-    word = u64(np.float32(value).view(np.uint32)) | (u64(action) << ACTION) | (u64(depth - LOWEST_DEPTH) << DEPTH)
+    word = word_of_float(value) | (u64(action) << ACTION) | (u64(depth - LOWEST_DEPTH) << DEPTH)
     return word | (u64(bound) << BOUND) | (u64(proven) << PROVEN) | (u64(age) << AGE)
 
 
 @jitable
 def value_of(data):  # type: ignore[no-untyped-def]
-    return np.uint32(data & LOW_32).view(np.float32)
+    return float_of_word(data)
 
 
 @jitable

@@ -5,12 +5,14 @@ from evallearn.evaluators.files import load_evaluator, read_header, save_evaluat
 from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.plain import FunctionEval
+from evallearn.evaluators.solved import SolvedEval
 
 __all__ = [
     "FeatureEval",
     "FunctionEval",
     "LinearEval",
     "MlpEval",
+    "SolvedEval",
     "feature_hash",
     "load_evaluator",
     "read_header",

@@ -11,9 +11,9 @@ a capture or a move of a man, and where a position stands on the board for the t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from evallearn.errors import IllegalAction
+from evallearn.errors import GameError, IllegalAction
 from evallearn.games.checkers import notation as notation
 from evallearn.games.checkers.features import FEATURE_NAMES, features
 from evallearn.games.checkers.moves import (
@@ -33,7 +33,7 @@ from evallearn.games.checkers.moves import (
     sides,
 )
 from evallearn.games.checkers.notation import NAMES
-from evallearn.protocols import Game, Heuristic, Rules
+from evallearn.protocols import Endgames, Game, Heuristic, Rules
 
 PIECES_PER_PHASE = 8
 """24-17, 16-9 and 8-0 pieces: three phases."""
@@ -45,6 +45,7 @@ class Checkers(Game):
     name: ClassVar[str] = "checkers"
     n_phases: ClassVar[int] = 3
     opening_plies: ClassVar[int] = 6
+    search_settings: ClassVar[Mapping[str, Any]] = {"quiescence": 20}
     feature_names: ClassVar[tuple[str, ...]] = FEATURE_NAMES
     heuristics: ClassVar[Mapping[str, Heuristic]] = {
         "material": Heuristic(
@@ -91,6 +92,10 @@ class Checkers(Game):
         """The captures: all actions or none."""
         return () if is_drawn(s) else tuple(move.action for move in moves(s) if move.taken)
 
+    def forcing(self, s: State) -> bool:
+        """A capture must be made."""
+        return bool(self.noisy_actions(s))
+
     def result(self, s: State, a: int) -> State:
         """The piece moves, what it jumped over leaves the board, and a man on the last row becomes a king."""
         legal = () if is_drawn(s) else moves(s)
@@ -129,6 +134,17 @@ class Checkers(Game):
                 return None
             found.append((-value, round(value) * plies, a))
         return {a: 0.0 - lost for lost, _, a in sorted(found)}
+
+    def endgames(self) -> Endgames:
+        """The table that `solved` asks too; the plies of all its positions are found again at first."""
+        from evallearn.games.checkers.table import default_path, default_table
+
+        table = default_table()
+        if table is None:
+            raise GameError(f"no endgame table {default_path()}: make it with `evallearn tables checkers`")
+        from evallearn.games.checkers.table_probe import endgames_of
+
+        return endgames_of(table)
 
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:

@@ -109,7 +109,7 @@ logging.getLogger("evallearn.compiled").addHandler(Keep())
 logging.getLogger("evallearn.compiled").setLevel("INFO")
 
 def report(**answers):
-    kernels = [f for m in sp._loaded.values() for f in vars(m).values() if hasattr(f, "stats")]
+    kernels = {f for m in sp._loaded.values() for f in vars(m).values() if hasattr(f, "stats")}
     cached = [f for f in kernels if f._cache.cache_path is not None]
     hits, misses = (sum(sum(getattr(f.stats, k).values()) for f in cached) for k in ("cache_hits", "cache_misses"))
     recursive = sorted((f.__name__, len(f.signatures)) for f in kernels if f.__name__ in ("value_mover", "count"))

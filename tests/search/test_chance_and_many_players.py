@@ -1,8 +1,7 @@
-"""Expectiminimax and max^n on trees that can be worked out by hand, and against minimax where they must agree."""
+"""Expectiminimax on trees that can be worked out by hand, and against minimax; which search suits which game."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,15 +52,6 @@ class ThreeSeats(TreeGame):
     n_players = 3
     zero_sum = False
 
-    def to_play(self, s: tuple[int, ...]) -> int:
-        return len(s) % 3
-
-    def is_terminal(self, s: tuple[int, ...]) -> bool:
-        return isinstance(self.node(s), tuple)
-
-    def utility(self, s: tuple[int, ...], player: int) -> float:
-        return float(self.node(s)[player])
-
 
 def blank(s: Any, player: int) -> float:
     return 0.0
@@ -69,7 +59,7 @@ def blank(s: Any, player: int) -> float:
 
 def test_expectation_is_taken_over_the_dice() -> None:
     game = Dice([[10, -10], [3, 1], [[6, 8], 0]])
-    found = Expectiminimax(game, FunctionEval(game, blank)).search((), Limits(depth=2))
+    found = Expectiminimax(game, FunctionEval(game, blank)).search((), Limits(depth=2), action_values=True)
     # a fair coin on +-10 is worth 0, on 3 and 1 it is 2; the last rolls a choice of 6 or 8, or 0
     assert found.action_values == {0: 0.0, 1: 2.0, 2: 4.0}
     assert (found.value, found.action, found.pv, found.exact) == (4.0, 2, (2,), True)
@@ -86,42 +76,15 @@ def test_roll_is_free_and_the_eval_is_asked_after_the_own_move() -> None:
     assert asked == [(0,), (1,)]
 
 
-def test_max_n_follows_each_players_own_interest() -> None:
-    """The three-player tree of the textbook: player 2 chooses among leaves, then 1, then 0."""
-    game = ThreeSeats([
-        [[(1, 2, 6), (4, 2, 3)], [(6, 1, 2), (7, 4, 1)]],
-        [[(5, 1, 1), (1, 5, 2)], [(7, 7, 1), (5, 4, 5)]],
-    ])  # fmt: skip
-    found = MaxN(game, FunctionEval(game, blank)).search((), Limits(depth=3))
-    assert found.action_values == {0: 1.0, 1: 1.0}
-    assert (found.value, found.player, found.pv, found.exact) == (1.0, 0, (0, 0, 0), True)
-
-
 @settings(max_examples=150, deadline=None)
 @given(tree=trees, depth=st.integers(1, 4), seed=st.none() | st.integers(0, 99))
-def test_without_chance_both_equal_minimax(tree: Any, depth: int, seed: int | None) -> None:
+def test_without_chance_it_equals_minimax(tree: Any, depth: int, seed: int | None) -> None:
     game = TreeGame(tree, (-10.0, 10.0))
     evaluator = FunctionEval(game, by_path)
     expected = Minimax(game, evaluator).search((), Limits(depth=depth), seed=seed)
-    for search in (Expectiminimax, MaxN):
-        found = search(game, evaluator).search((), Limits(depth=depth), seed=seed)
-        assert (found.value, found.action) == (expected.value, expected.action)
-        assert found.action_values == expected.action_values
-
-
-def test_max_n_equals_expectiminimax_where_two_players_roll_dice() -> None:
-    game, rng = CoinRace(), random.Random(3)
-    evaluator = FunctionEval(game, lambda s, player: (s[player] - s[1 - player]) / 9)
-    for _ in range(40):
-        s: Any = game.initial()
-        while game.to_play(s) == CHANCE or rng.random() < 0.7:
-            choices = game.actions(s) or [o for o, _ in game.chances(s)]
-            s = game.result(s, rng.choice(choices))
-            if game.is_terminal(s):
-                s = game.initial()
-        a, b = (kind(game, evaluator).search(s, Limits(depth=3)) for kind in (Expectiminimax, MaxN))
-        assert (a.action, a.nodes) == (b.action, b.nodes)
-        assert a.value == pytest.approx(b.value, abs=1e-12)
+    found = Expectiminimax(game, evaluator).search((), Limits(depth=depth), seed=seed, action_values=True)
+    assert (found.value, found.action) == (expected.value, expected.action)
+    assert found.action_values == expected.action_values
 
 
 def test_limits_stop_a_search_in_the_middle() -> None:
@@ -144,9 +107,8 @@ def test_limits_stop_a_search_in_the_middle() -> None:
 
 def test_search_waits_for_the_dice() -> None:
     game = CoinRace()
-    for search in (Expectiminimax, MaxN):
-        with pytest.raises(SearchError, match="coin_race position '0 0 0 0 0' waits for the dice: roll them first"):
-            search(game, LinearEval.zero(game)).search(game.initial(), Limits(depth=1))
+    with pytest.raises(SearchError, match="coin_race position '0 0 0 0 0' waits for the dice: roll them first"):
+        Expectiminimax(game, LinearEval.zero(game)).search(game.initial(), Limits(depth=1))
 
 
 def test_expectiminimax_refuses_what_max_n_can_play() -> None:

@@ -1,0 +1,133 @@
+"""What does each refinement of alpha-beta save? The nodes to a fixed depth, the switches turned on one after the other.
+
+No step may change the answer: the values and actions of all steps are compared, and a difference is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from time import process_time
+from typing import Any
+
+from evallearn.compiled.game import CompiledGame
+from evallearn.errors import EvallearnError
+from evallearn.evaluators import LinearEval
+from evallearn.protocols import Limits
+from evallearn.registry import get_game
+from evallearn.search import AlphaBeta
+
+SWITCHES = ("table", "killers", "history", "pvs", "aspiration", "noisy_first")
+NAMES = {
+    "table": "+ transposition table",
+    "killers": "+ killer moves",
+    "history": "+ history",
+    "pvs": "+ PVS",
+    "aspiration": "+ aspiration windows",
+    "noisy_first": "+ captures first",
+}
+TABLE_BITS = 20
+"""A million entries: the ladder measures the idea, not a table that is too small."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Fixed positions of a game in its notation, and a depth that takes about a second without any refinement."""
+
+    game: str
+    heuristic: str
+    depth: int
+    minimax_nodes: int
+    """What minimax without pruning would visit to that depth (`unpruned` counts it again)."""
+    positions: tuple[str, ...]
+
+
+SUITES = (
+    Suite("connect_four", "threats", 11, 6_442_511_945, ("", "7736", "77542422", "776742422312")),
+    Suite(
+        "othello", "mobility", 8, 728_924_799,
+        (
+            "---------------------------OX------XO--------------------------- X",
+            "----------X--------X------XXX-----OXO----O-O----O---O----------- X",
+            "O-X------OX-------O-OX---OXOOO--O--XO-O---X-OO------O----------- X",
+            "---X------XXO---O-XXOO---OOXX-O-OOXOOO----X-OOXO------XX------X- X",
+        ),
+    ),
+    Suite(
+        "checkers", "material", 11, 389_881_095,
+        (
+            "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12",
+            "B:W17,20,21,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,11,12,18",
+            "B:W9,21,22,25,27,28,29,30,31,32:B1,2,3,5,6,7,8,12,16,19",
+        ),
+    ),
+    Suite(
+        "chess", "material", 5, 371_010_617,
+        (
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
+        ),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """One rung: what all positions of a suite took together."""
+
+    name: str
+    nodes: int
+    leaves: int | None
+    """Where UTILITY or EVAL was asked."""
+    seconds: float | None
+    """CPU time; None where the nodes are only counted."""
+    saving: float | None
+    """The part of the nodes that the step before took and this one does not."""
+
+
+def unpruned(suite: Suite) -> int:
+    """The nodes of plain minimax, by perft: one iteration, every line to the end or to the depth.
+
+    Perft does not see repetitions and goes on where chess is drawn by a rule: in these positions that is no difference
+    to speak of.
+    """
+    game = CompiledGame(get_game(suite.game))
+    return sum(game.perft(game.from_text(text), d) for text in suite.positions for d in range(suite.depth + 1))
+
+
+def climb(suite: Suite) -> Iterator[Step]:
+    """The steps of the ladder, as they are done. All but the first deepen iteratively, and every iteration counts."""
+    game = get_game(suite.game)
+    evaluator = LinearEval.from_heuristic(game, suite.heuristic)
+    states = [game.from_text(text) for text in suite.positions]
+    nodes = suite.minimax_nodes
+    yield Step("minimax", nodes, None, None, None)
+    switched: dict[str, Any]
+    switched, answers = dict.fromkeys(SWITCHES, False), None
+    for switch in (None, *SWITCHES):
+        if switch == "noisy_first" and (game.rules is None or game.rules.noisy_actions is None):
+            continue
+        if switch is not None:
+            switched[switch] = True
+        search = AlphaBeta(game, evaluator, table_bits=TABLE_BITS, **switched)
+        start = process_time()
+        found = [search.search(s, Limits(depth=suite.depth)) for s in states]
+        seconds = process_time() - start
+        given = [(result.value, result.action) for result in found]
+        if answers not in (None, given):
+            raise EvallearnError(f"{switch} changed the answers of {suite.game}: {answers} became {given}; report this")
+        before, nodes, answers = nodes, sum(result.nodes for result in found), given
+        name = "alpha-beta" if switch is None else NAMES[switch]
+        yield Step(name, nodes, sum(result.leaves for result in found), seconds, 1 - nodes / before)
+
+
+def figures(suite: Suite, steps: list[Step]) -> dict[str, Any]:
+    """The ladder for scripts."""
+    return {
+        "game": suite.game,
+        "eval": suite.heuristic,
+        "depth": suite.depth,
+        "positions": list(suite.positions),
+        "steps": [asdict(step) for step in steps],
+    }

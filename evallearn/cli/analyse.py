@@ -1,0 +1,236 @@
+"""evallearn analyse"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+import click
+from rich.table import Table
+
+from evallearn.agents import default_limits
+from evallearn.cli.common import GAME, console, json_option, out, report, rolled
+from evallearn.cli.play import framed, thinking
+from evallearn.cli.searches import MONTE_CARLO, Way, way_of, ways_for
+from evallearn.errors import Interrupted, SearchError, SpecError
+from evallearn.play.seats import default_agent, make_evaluator, ordinal
+from evallearn.play.words import certainty, in_a_row, number, worth
+from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, SearchResult, State
+from evallearn.search import SEARCHES
+
+TOP = 10
+"""Actions that are shown unless all are asked for."""
+PATIENCE = 10.0
+"""Seconds for each setting that is compared, unless a time was given: some prune nothing."""
+LEAST = 1.0
+"""Seconds for a Monte Carlo search that is compared, if only a depth was given."""
+STOPPED = 130
+
+
+@click.command(name="analyse")
+@click.argument("game", type=GAME)
+@click.argument("position", required=False)
+@click.option(
+    "--eval",
+    "evaluator",
+    metavar="EVAL",
+    help="zero, handwritten:NAME or a .safetensors file.  [default: the game's last heuristic]",
+)
+@click.option("--search", "name", metavar="NAME", help=f"{', '.join(SEARCHES)}.  [default: what suits the game]")
+@click.option("--depth", type=int, help="Plies to look ahead.  [default: what suits the game, if no limit is given]")
+@click.option("--nodes", type=int, help="Positions to visit, or simulations of a Monte Carlo search.")
+@click.option("--time", "seconds", type=float, help="Seconds to think.")
+@click.option("--roll", nargs=2, type=int, metavar="D D", help="The two dice, where the position waits for a roll.")
+@click.option("--compare", is_flag=True, help="What would every search and setting that suits the game have done?")
+@click.option("--all", "everything", is_flag=True, help=f"Show all actions, not only the best {TOP}.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For what is drawn at random.")
+@json_option
+def command(
+    game: Game,
+    position: str | None,
+    evaluator: str | None,
+    name: str | None,
+    depth: int | None,
+    nodes: int | None,
+    seconds: float | None,
+    roll: tuple[int, int] | None,
+    compare: bool,
+    everything: bool,
+    seed: int,
+    json_to: str | None,
+) -> int:
+    """The best actions in POSITION (or at the start), what they are worth, and the line that is expected.
+
+    A value is proven if the search saw the end of every line that matters; else it is estimated by the Eval. Ctrl-C
+    shows the best so far.
+
+    With --compare every setting gets the same limits, but no more than 10 seconds unless --time allows them; where
+    only a depth is given, Monte Carlo searches get the time that the first search took, or a second.
+
+    Example: evallearn analyse connect_four 44455 --depth 12 --compare
+    """
+    s = game.initial() if position is None else game.from_text(position)
+    s = decision(game, s if roll is None else rolled(game, s, roll))
+    limits = default_limits(game)
+    if depth is not None or nodes is not None or seconds is not None:
+        limits = Limits(depth, nodes, seconds)
+    task = Task(game, s, make_evaluator(evaluator or default_agent(game), game), limits, seed)
+    way = way_of(game, name)
+    search = way.build(game, task.evaluator)
+    if json_to != "-":
+        out.print(framed(game.board(s), out.width))
+    first = task.answer(way, search, limits, all_values=True)
+    figures = task.figures() | {"analysis": first}
+    if compare and not task.stopped:
+        figures["comparison"] = list(task.compare(first["seconds"]))
+    figures["stopped"] = task.stopped
+    report(figures, json_to, lambda: show(game, figures, None if everything else TOP))
+    return STOPPED if task.stopped else 0
+
+
+def decision(game: Game, s: State) -> State:
+    """The position itself, if a player is to move in it."""
+    if game.is_terminal(s):
+        raise SpecError(f"the game is over in {game.name} position {game.to_text(s)!r}: there is nothing to analyse")
+    if game.to_play(s) != CHANCE:
+        return s
+    after = s
+    while game.to_play(after) == CHANCE:
+        after = game.result(after, game.chances(after)[0][0])
+    raise SpecError(
+        f"{game.name} position {game.to_text(s)!r} waits for chance: name two dice with --roll D D, or give a position "
+        f"after it, such as {game.to_text(after)!r}"
+    )
+
+
+class Task:
+    """A position and what to think with."""
+
+    def __init__(self, game: Game, s: State, evaluator: Evaluator, limits: Limits, seed: int) -> None:
+        self.game, self.s, self.evaluator, self.limits, self.seed = game, s, evaluator, limits, seed
+        self.stopped = False
+        """True after Ctrl-C."""
+
+    def figures(self) -> dict[str, Any]:
+        return {
+            "game": self.game.name,
+            "position": self.game.to_text(self.s),
+            "player": self.game.to_play(self.s),
+            "eval": self.evaluator.name,
+            "limits": str(self.limits),
+        }
+
+    def answer(self, way: Way, search: Any, limits: Limits, *, all_values: bool = False) -> dict[str, Any]:
+        """What this search says, in figures; after Ctrl-C the best so far."""
+        seed = self.seed if way.search in MONTE_CARLO else None
+        try:
+            with thinking():
+                found = search.search(self.s, limits, seed=seed, action_values=all_values)
+        except Interrupted as interrupted:
+            self.stopped, found = True, interrupted.result
+        return {"setting": way.title, "search": way.search, "settings": dict(way.settings), **self.told(found)}
+
+    def told(self, found: SearchResult) -> dict[str, Any]:
+        """The result in the game's notation; the actions from the best to the worst."""
+        game, s, solved = self.game, self.s, self.game.solved(self.s)
+        values, visits = found.action_values or {found.action: found.value}, found.visits or {}
+        actions = sorted(values, key=lambda a: (a != found.action, -visits.get(a, 0), -values[a]))
+        return {
+            "action": game.action_to_text(s, found.action),
+            "value": found.value,
+            "standard_error": found.standard_error,
+            "exact": found.exact,
+            "depth": found.depth,
+            "nodes": found.nodes,
+            "leaves": found.leaves,
+            "seconds": found.seconds,
+            "line": notation(game, s, found.pv),
+            "actions": [
+                {
+                    "action": game.action_to_text(s, a),
+                    "value": values[a] if isfinite(values[a]) else None,  # a simulation never went there
+                    "solved": None if solved is None else solved[a],
+                    "simulations": visits.get(a),
+                }
+                for a in actions
+            ],
+        }
+
+    def compare(self, took: float) -> Iterator[dict[str, Any]]:
+        """The answers of all settings that suit the game, until Ctrl-C."""
+        for way, search in ways_for(self.game, self.evaluator):
+            limits = self.limits
+            if way.search in MONTE_CARLO and limits.nodes is None and limits.seconds is None:
+                limits = Limits(seconds=max(LEAST, took))
+            elif limits.seconds is None:
+                limits = replace(limits, seconds=PATIENCE)
+            try:
+                yield {k: v for k, v in self.answer(way, search, limits).items() if k != "actions"}
+            except SearchError as error:
+                console.print(f"{way.title}: {error}", style="dim")
+            if self.stopped:
+                return
+
+
+def notation(game: Game, s: State, line: tuple[Action, ...]) -> list[str]:
+    words = []
+    for a in line:
+        words.append(game.action_to_text(s, a))
+        s = game.result(s, a)
+    return words
+
+
+# --- for people ------------------------------------------------------------------------------------------------------
+def show(game: Game, figures: dict[str, Any], top: int | None) -> None:
+    found = figures["analysis"]
+    if figures["stopped"]:
+        console.print("stopped by Ctrl-C: the best so far", style="dim")
+    out.print(actions_table(game, figures, top))
+    sure = certainty(found["exact"], found["depth"])
+    if found["standard_error"] is not None:
+        sure += f", standard error {found['standard_error']:.3g}"
+    out.print(f"best: {found['action']}, worth {worth(game, found['value'], found['exact'])} ({sure})", style="bold")
+    out.print(f"line: {in_a_row(found['line'])}")
+    out.print(
+        f"{found['setting']} with the {figures['eval']} Eval, {figures['limits']}: depth {found['depth']}, "
+        f"{found['nodes']:,} nodes, {found['leaves']:,} leaves, {found['seconds']:.3f} s",
+        style="dim",
+    )
+    if "comparison" in figures:
+        out.print(comparison_table(game, figures["comparison"]))
+
+
+def actions_table(game: Game, figures: dict[str, Any], top: int | None) -> Table:
+    rows = figures["analysis"]["actions"]
+    more = {name: any(row[name] is not None for row in rows) for name in ("solved", "simulations")}
+    table = Table("action", f"value to {ordinal(figures['player'])}", *(name for name, there in more.items() if there))
+    for row in rows[:top]:
+        cells = [row["action"], "-" if row["value"] is None else number(game, row["value"])]
+        if more["solved"]:
+            cells.append(worth(game, row["solved"], True))
+        if more["simulations"]:
+            cells.append(f"{row['simulations'] or 0:,}")
+        table.add_row(*cells)
+    if top is not None and len(rows) > top:
+        table.caption = f"and {len(rows) - top} more: --all shows them"
+    return table
+
+
+def comparison_table(game: Game, rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="the same limits for all")
+    for name in ("setting", "action", "value", "", "depth", "nodes", "leaves", "s"):
+        table.add_column(name, no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row["setting"],
+            row["action"],
+            number(game, row["value"]),
+            "proven" if row["exact"] else "",
+            str(row["depth"]),
+            f"{row['nodes']:,}",
+            f"{row['leaves']:,}",
+            f"{row['seconds']:.3f}",
+        )
+    return table

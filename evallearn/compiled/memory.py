@@ -1,0 +1,29 @@
+"""Large tables for kernels: they get the address as a number, since an array inside a record is copied with it."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+
+def byte_at(address: Any, index: Any) -> int:
+    """The signed byte number `index` of the memory at `address`, which somebody must keep alive."""
+    return ctypes.c_int8.from_address(int(address) + int(index)).value
+
+
+@intrinsic
+def _load_byte(typingctx: Any, address: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+        return builder.sext(builder.load(pointer), ir.IntType(64))
+
+    return types.int64(types.uint64), codegen
+
+
+@overload(byte_at)
+def _byte_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    return lambda address, index: _load_byte(types.uint64(address) + types.uint64(index))

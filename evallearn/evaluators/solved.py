@@ -1,0 +1,127 @@
+"""An Eval that knows what the game knows: endgame tables and closed forms first, another Eval elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.errors import EvaluatorError
+from evallearn.evaluators.features import half_range
+from evallearn.evaluators.squash import BOUND
+from evallearn.protocols import CHANCE, NOT_KNOWN, Action, EvalKernel, Evaluator, Game, State
+
+TEMPLATE = Path(__file__).with_name("solved_kernel.py")
+STEP = 2.0**-20
+"""What a step to the end costs, as a share of a win: so the nearest win is worth BOUND, and float32 tells all apart."""
+MOST_STEPS = 1 << 12
+"""Wins further away than this are all worth the same, 0.4 % less than a win."""
+Solved = Callable[[State], Mapping[Action, float] | None]
+
+
+class SolvedEval(Evaluator):
+    """Any search consults it at the cutoff: exact where the game knows, `below` elsewhere.
+
+    Where the game has endgames (`Game.endgames`), a win is worth a little less than a win, and less still the further
+    away it is, so that a search makes headway and does not shuffle; a draw is exactly the middle. Otherwise the values
+    of `solved` count (by default `Game.solved`; a `Solution.solved` fits too), kept strictly between loss and win; a
+    roll is worth the mean of its outcomes. An Eval sees no past: that a position was there before does not count.
+    """
+
+    def __init__(self, below: Evaluator, solved: Solved | None = None) -> None:
+        """Raises EvaluatorError for a game that knows nothing, GameError where its table has yet to be made."""
+        game: Game = getattr(below.game, "plain", below.game)
+        if game.n_players > 2 or (game.n_players == 2 and not game.zero_sum):
+            raise EvaluatorError(f"solved values need one player, or two in a zero-sum game; {game.name} is another")
+        self.game, self.below, self.name = below.game, below, f"{below.name}+solved"
+        self.endgames = game.endgames() if solved is None else None
+        if solved is None and self.endgames is None and not game.has("solved"):
+            raise EvaluatorError(
+                f"{game.name} knows no values for certain: give it `solved` or `endgames`, or pass Solution.solved"
+            )
+        self.solved: Solved = solved or game.solved
+        self.middle, self.scale = sum(game.utility_range) / 2, half_range(game)
+
+    def evaluate(self, s: State, player: int) -> float:
+        if self.game.is_terminal(s):
+            return self.game.utility(s, player)
+        known = self.known(s)
+        if known is None:
+            return self.below.evaluate(s, player)
+        return (known if player == 0 else -known) + 0.0  # 0.0, never -0.0
+
+    def known(self, s: State) -> float | None:
+        """What the unfinished position `s` is worth to player 0, strictly between loss and win; None: not known."""
+        if self.endgames is not None:
+            steps = self.endgames.steps(s)
+            return None if steps is None else self._from_steps(steps) * (1 if self.game.to_play(s) == 0 else -1)
+        value = self._expected(s)
+        if value is None:
+            return None
+        return self.middle + min(max(value - self.middle, -BOUND * self.scale), BOUND * self.scale)
+
+    def _from_steps(self, steps: int) -> float:
+        """Rounded to float32 as the kernel does."""
+        if steps == 0:
+            return 0.0
+        value = float(np.float32(self.scale * (1.0 - STEP * min(abs(steps), MOST_STEPS))))
+        return value if steps > 0 else -value
+
+    def _expected(self, s: State) -> float | None:
+        """By `solved`, to player 0; before a roll the mean of the outcomes, if all of them are known."""
+        if self.game.is_terminal(s):
+            return self.game.utility(s, 0)
+        player = self.game.to_play(s)
+        if player != CHANCE:
+            values = self.solved(s)
+            return None if values is None else max(values.values()) * (1 if player == 0 else -1)
+        total = 0.0
+        for outcome, p in self.game.chances(s):
+            value = self._expected(self.game.result(s, outcome))
+            if value is None:
+                return None
+            total += p * value
+        return total
+
+    def evaluate_batch(self, states: Sequence[State], players: Sequence[int]) -> np.ndarray:
+        if self.endgames is None or self.kernel() is None:
+            return super().evaluate_batch(states, players)
+        from evallearn.evaluators.batch import evaluate_many
+
+        return evaluate_many(self, states, players)
+
+    def explain(self, s: State, player: int) -> dict[str, float]:
+        """One part, `solved`, where the game knows; else the parts of the other Eval."""
+        known = None if self.game.is_terminal(s) else self.known(s)
+        return self.below.explain(s, player) if known is None else {"solved": self.evaluate(s, player)}
+
+    def kernel(self) -> EvalKernel | None:
+        below, rules = self.below.kernel(), self.game.rules
+        if self.endgames is None or rules is None or below is None or below.evaluate_mover is None:
+            return None
+        from evallearn.compiled.specialise import specialise
+
+        module: Any = specialise(
+            TEMPLATE,
+            probe=self.endgames.probe,
+            below=below.evaluate_mover,
+            to_play=rules.to_play,
+            NOT_KNOWN=NOT_KNOWN,
+            SCALE=self.scale,
+            STEP=STEP,
+            MOST_STEPS=MOST_STEPS,
+        )
+        params = with_field(below.params, "solved", self.endgames.memory.ctypes.data)
+        return EvalKernel(params=params, evaluate_player=module.evaluate_player, evaluate_mover=module.evaluate_mover)
+
+
+def with_field(record: Any, name: str, number: int) -> np.ndarray:
+    """A copy of the record with one word more: the first, for Numba takes a record that only goes on for the other."""
+    kinds: Any = record.dtype.fields
+    larger = np.zeros(1, np.dtype([(name, np.uint64), *((k, kinds[k][0]) for k in kinds)], align=True))
+    for k in kinds:
+        larger[k] = record[k]
+    larger[name] = number
+    return larger

@@ -1,0 +1,148 @@
+# mypy: ignore-errors
+"""Template: max^n specialised to one game and one Eval. See `specialise`; the names below are injected.
+
+State, actions, result, is_terminal, to_play, chances            the game's `Rules`
+utility_player(s, player), evaluate_player(s, player, params)    values to any player
+is_cutoff(s, depth_left) -> bool                                 the cutoff test
+N_WORDS, N_PLAYERS, MAX_PLIES, HAS_CHANCE                        of the game
+CACHE                                                            whether the disk cache is on
+
+Everything a search carries is one record, `ctx` (maxn_compiled.context): ctx.worth[ply] is the vector of the position
+that was looked at last at that ply. The algorithm is that of maxn_plain.py, node for node.
+"""
+
+import numpy as np
+from numba import njit
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+CHANCE = -1
+INF = np.inf
+
+
+@njit(nogil=True)
+def vector(s, depth, ply, ctx, params):
+    """Writes what `s` is worth to each player into ctx.worth[ply]; False where a limit struck."""
+    ctx.pv_length[ply] = 0
+    if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
+        ctx.stop = 1
+        return False
+    ctx.nodes += 1
+    if is_terminal(s):
+        ctx.ended += 1
+        for p in range(N_PLAYERS):
+            ctx.worth[ply, p] = utility_player(s, p)
+        return True
+    if is_cutoff(s, depth) or ply >= MAX_PLIES:
+        ctx.asked += 1
+        for p in range(N_PLAYERS):
+            ctx.worth[ply, p] = evaluate_player(s, p, params)
+        return True
+    mover = to_play(s)
+    if HAS_CHANCE and mover == CHANCE:
+        n = np.int64(chances(s, ctx.outcomes[ply], ctx.odds[ply]))
+        ctx.worth[ply, :] = 0.0
+        for i in range(n):
+            if not vector(result(s, np.int64(ctx.outcomes[ply, i])), depth, ply + 1, ctx, params):
+                return False
+            for p in range(N_PLAYERS):
+                ctx.worth[ply, p] += ctx.odds[ply, i] * ctx.worth[ply + 1, p]
+        return True
+    n = np.int64(actions(s, ctx.actions[ply]))
+    best = -INF
+    best_tie = -INF
+    for i in range(n):
+        a = np.int64(ctx.actions[ply, i])
+        if not vector(result(s, a), depth - 1, ply + 1, ctx, params):
+            return False
+        own = maximised(ply + 1, mover, ctx)
+        tie = ctx.tie_sign * maximised(ply + 1, ctx.player, ctx)
+        if i == 0 or own > best or (own == best and tie > best_tie):
+            best = own
+            best_tie = tie
+            ctx.worth[ply, :] = ctx.worth[ply + 1, :]
+            note_line(a, ply, ctx)
+    return True
+
+
+@njit(nogil=True)
+def maximised(ply, player, ctx):
+    """What `player` maximises: the own part, or the sum of the alliance's parts."""
+    if ctx.allied[player] == 0:
+        return ctx.worth[ply, player]
+    total = 0.0
+    for p in range(N_PLAYERS):
+        if ctx.allied[p] != 0:
+            total += ctx.worth[ply, p]
+    return total
+
+
+@njit(nogil=True)
+def note_line(a, ply, ctx):
+    """The principal variation from `ply`: this action, then the child's line."""
+    n = ctx.pv_length[ply + 1]
+    ctx.pv[ply, 0] = a
+    for i in range(n):
+        ctx.pv[ply, i + 1] = ctx.pv[ply + 1, i]
+    ctx.pv_length[ply] = n + 1
+
+
+@njit(nogil=True)
+def search_root(s, depth, ctx, params):
+    """One iteration over the root actions; False if it was stopped. Of equal ones the lower rank wins."""
+    if ctx.nodes >= ctx.node_limit:
+        return False
+    ctx.nodes += 1
+    best = -1
+    for i in range(ctx.n_root):
+        a = np.int64(ctx.actions[0, i])
+        one = np.int64(1)  # not the literal: a second signature of a recursive function breaks Numba's cache (#6061)
+        if not vector(result(s, a), depth - 1, one, ctx, params):
+            return False
+        v = maximised(1, ctx.player, ctx)
+        ctx.new_values[i] = v
+        better = best < 0 or v > ctx.new_values[best]
+        if better or (v == ctx.new_values[best] and ctx.ranks[i] < ctx.ranks[best]):
+            best = i
+            note_line(a, 0, ctx)
+    ctx.best_index = best
+    return True
+
+
+@njit(cache=CACHE, nogil=True)
+def prepare(box):
+    """Write the root's actions; returns who is to play, or a negative number if nobody has a choice."""
+    ctx = box[0]
+    s = State(*to_fixed_tuple(ctx.words, N_WORDS))
+    ctx.player = to_play(s)
+    if is_terminal(s) or ctx.player == CHANCE:
+        return np.int64(-1)
+    ctx.n_root = actions(s, ctx.actions[0])
+    return np.int64(ctx.player)
+
+
+@njit(cache=CACHE, nogil=True)
+def deepen(box, eval_box, max_depth):
+    """Iterative deepening; the last finished iteration stands in ctx."""
+    ctx = box[0]
+    params = eval_box[0]
+    s = State(*to_fixed_tuple(ctx.words, N_WORDS))
+    ctx.nodes = 0
+    ctx.asked = 0
+    ctx.ended = 0
+    ctx.depth = 0
+    ctx.exact = 0
+    ctx.line[0] = ctx.actions[0, ctx.best_index]
+    ctx.line_length = 1
+    for depth in range(1, max_depth + 1):
+        asked = ctx.asked
+        if not search_root(s, np.int64(depth), ctx, params):
+            break
+        ctx.depth = depth
+        ctx.exact = ctx.asked == asked
+        for i in range(ctx.n_root):  # loops: Numba compiles all of its strings with an assignment of slices
+            ctx.values[i] = ctx.new_values[i]
+        ctx.line_length = ctx.pv_length[0]
+        for i in range(ctx.line_length):
+            ctx.line[i] = ctx.pv[0, i]
+        if ctx.exact:
+            break

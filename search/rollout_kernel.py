@@ -1,0 +1,177 @@
+# mypy: ignore-errors
+"""Template: random playouts of one game, and the flat search made of them. See `specialise`; injected are:
+
+State, actions, result, is_terminal, to_play, key, clock, chances   the game's `Rules`
+utility_player(s, player), evaluate_player(s, player, params)       what an end is worth, and what a cut playout is
+N_WORDS, N_PLAYERS, TWO_SIDED, HAS_CHANCE                           of the game; TWO_SIDED: two players, zero-sum
+HAS_CLOCK, CLOCK_LIMIT, ALTERNATES                                  of a game whose rules look back
+CACHE                                                               whether the disk cache is on
+
+The plain floor is rollout.py; both draw the same random numbers in the same order. `ctx` is the record of
+`rollout_compiled.playout_fields`.
+"""
+
+import numpy as np
+from numba import njit
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+from evallearn.compiled.bits import mix64
+
+CHANCE = -1
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+HALF, LOW_BITS = np.uint64(32), np.uint64(11)
+UNIT = 2.0**-53
+RETURN = 4
+"""Plies in which a position can come back at the earliest."""
+
+
+@njit(nogil=True)
+def load(ctx):
+    return State(*to_fixed_tuple(ctx.words, N_WORDS))
+
+
+@njit(nogil=True)
+def scaled(number, n):
+    """The random word `number` as an index below `n`; the bias is below n / 2**32."""
+    return np.int64(((number >> HALF) * np.uint64(n)) >> HALF)
+
+
+@njit(nogil=True)
+def draw(number, probabilities, n):
+    """The outcome that the random word `number` falls on."""
+    point = np.float64(number >> LOW_BITS) * UNIT
+    reached = 0.0
+    for i in range(n - 1):
+        reached += probabilities[i]
+        if point < reached:
+            return np.int64(i)
+    return np.int64(n - 1)
+
+
+@njit(nogil=True)
+def third_time(k, since, here, ctx):
+    """Notes position `k` as number `here` of the path; True if it was there twice in the last `since` plies."""
+    seen = 0
+    for i in range(here - RETURN, here - min(since, here) - 1, -2 if ALTERNATES else -1):
+        if ctx.path[i] == k:
+            seen += 1
+    ctx.path[here] = k
+    return seen >= 2
+
+
+@njit(nogil=True)
+def place_on_path(s, here, ctx):
+    """Where on the path the position after number `here` goes: nothing before an irreversible move is looked at."""
+    return ctx.n_past + 1 if clock(s) == 0 else here + 1
+
+
+@njit(nogil=True)
+def over(s, here, ctx):
+    """Whether the game ended in `s`, number `here` of the path: by its rules or by repetition (2), which is a draw."""
+    if is_terminal(s):
+        return 1
+    if HAS_CLOCK and third_time(key(s), clock(s), here, ctx):
+        return 2
+    return 0
+
+
+@njit(nogil=True)
+def note_end(s, how, ctx):
+    """What the finished game is worth to each player, into ctx.outcome; how: as `over` answers."""
+    if TWO_SIDED:
+        value = np.float64(utility_player(s, np.int64(0))) if how == 1 else 0.0
+        ctx.outcome[0] = value
+        ctx.outcome[1] = -value
+    else:
+        for p in range(N_PLAYERS):
+            ctx.outcome[p] = np.float64(utility_player(s, np.int64(p))) if how == 1 else 0.0
+
+
+@njit(nogil=True)
+def note_guess(s, ctx, params):
+    """What the Eval thinks that `s` is worth to each player, into ctx.outcome."""
+    if TWO_SIDED:
+        value = evaluate_player(s, np.int64(0), params)
+        ctx.outcome[0] = value
+        ctx.outcome[1] = -value
+    else:
+        for p in range(N_PLAYERS):
+            ctx.outcome[p] = evaluate_player(s, np.int64(p), params)
+
+
+@njit(nogil=True)
+def playout(s, here, ctx, params):
+    """Random plies from the unfinished `s`, number `here` of the path, to the end or the cut; into ctx.outcome."""
+    row = ctx.row
+    rng = ctx.rng
+    left = ctx.playout_plies
+    while left > 0:
+        left -= 1
+        rng += GOLDEN
+        number = mix64(rng)
+        if HAS_CHANCE and to_play(s) == CHANCE:
+            n = chances(s, row, ctx.probabilities)
+            s = result(s, np.int64(row[draw(number, ctx.probabilities, n)]))
+        else:
+            n = actions(s, row)
+            s = result(s, np.int64(row[scaled(number, n)]))
+        if HAS_CLOCK:
+            here = place_on_path(s, here, ctx)
+        how = over(s, here, ctx)
+        if how != 0:
+            ctx.rng = rng
+            note_end(s, how, ctx)
+            return
+    ctx.rng = rng
+    note_guess(s, ctx, params)
+
+
+@njit(nogil=True)
+def begin(ctx, past):
+    """Sets the path up to the root and writes the root's actions; returns who is to play, or -2 if the game is over.
+
+    past: uint64[n, N_WORDS], the positions before it since the last move that cannot be taken back.
+    """
+    s = load(ctx)
+    if HAS_CLOCK:
+        ctx.n_past = min(len(past), CLOCK_LIMIT)
+        for i in range(ctx.n_past):
+            words = past[len(past) - ctx.n_past + i]
+            ctx.path[i] = key(State(*to_fixed_tuple(words, N_WORDS)))
+    ctx.n_root = 0
+    if over(s, ctx.n_past, ctx) != 0:
+        return np.int64(-2)
+    player = np.int64(to_play(s))
+    if player != CHANCE:
+        ctx.n_root = actions(s, ctx.root_actions)
+    return player
+
+
+@njit(cache=CACHE, nogil=True)
+def prepare(box, past):
+    return begin(box[0], past)
+
+
+@njit(cache=CACHE, nogil=True)
+def play_flat(box, eval_box, limit):
+    """Playouts of the root's actions in turn until `limit` are done; sums into ctx.totals and ctx.squares."""
+    ctx = box[0]
+    params = eval_box[0]
+    root = load(ctx)
+    player = to_play(root)
+    while ctx.done < limit and ctx.stop == 0:
+        i = ctx.done % ctx.n_root
+        s = result(root, np.int64(ctx.root_actions[i]))
+        here = ctx.n_past
+        if HAS_CLOCK:
+            here = place_on_path(s, here, ctx)
+        how = over(s, here, ctx)
+        if how != 0:
+            note_end(s, how, ctx)
+        else:
+            playout(s, here, ctx, params)
+        value = ctx.outcome[player]
+        ctx.visits[i] += 1
+        ctx.totals[i] += value
+        ctx.squares[i] += value * value
+        ctx.done += 1

@@ -1,0 +1,167 @@
+"""`evallearn analyse`: what it finds, what it shows, and how it takes bad input and Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from typing import Any
+
+import pytest
+
+from evallearn import get_game
+from evallearn.cli import run
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert run(["analyse", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_winning_move_is_found_and_proven(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json_of(capsys, "connect_four", "112233", "--depth", "4")
+    best = found["analysis"]
+    assert (best["action"], best["value"], best["exact"], best["line"]) == ("4", 1.0, True, ["4"])
+    assert (found["player"], found["limits"], found["stopped"]) == (0, "depth=4", False)
+    assert [row["value"] for row in best["actions"]] == sorted((row["value"] for row in best["actions"]), reverse=True)
+    assert len(best["actions"]) == 7
+    assert best["nodes"] > best["leaves"] > 0
+
+
+def test_people_see_board_actions_line_and_effort(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["analyse", "connect_four", "112233", "--depth", "4"]) == 0
+    shown = capsys.readouterr().out
+    for words in ("1 X X X . . . .", "value to first", "best: 4, worth +1, a win (proven)", "line: 4", "leaves"):
+        assert words in shown, shown
+    assert shown.index("1 X X X") < shown.index("value to first") < shown.index("best: 4")
+
+
+def test_ten_actions_are_shown_unless_all_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    minimax = ["--search", "minimax", "--depth", "1"]  # it compiles no kernel of its own
+    assert run(["analyse", "chess", *minimax]) == 0
+    assert "and 10 more: --all shows them" in capsys.readouterr().out
+    assert run(["analyse", "chess", *minimax, "--all"]) == 0
+    shown = capsys.readouterr().out
+    assert "more: --all" not in shown
+    game = get_game("chess")
+    assert all(game.action_to_text(game.initial(), a) in shown for a in game.actions(game.initial()))
+
+
+def test_line_is_in_the_notation_of_each_position(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json_of(capsys, "checkers", "--depth", "3", "--search", "minimax", "--eval", "handwritten:material")[
+        "analysis"
+    ]
+    game = get_game("checkers")
+    s = game.initial()
+    for text in found["line"]:
+        s = game.result(s, game.action_from_text(s, text))
+    assert len(found["line"]) == 3
+
+
+def test_exact_values_of_a_solved_game_stand_beside_the_estimates(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json_of(capsys, "matches", "--search", "minimax", "--depth", "2")["analysis"]["actions"]
+    assert {row["solved"] for row in found} == {1.0, -1.0}
+    assert run(["analyse", "matches", "--search", "minimax", "--depth", "2"]) == 0
+    assert "+1, a win" in capsys.readouterr().out
+
+
+def test_dice_are_named_with_roll(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json_of(capsys, "backgammon", "4HPwATDgc/ABMA", "--roll", "1", "3")
+    assert found["analysis"]["action"] == "8/5 6/5"
+    assert len(found["analysis"]["actions"]) == 16
+
+
+def test_monte_carlo_search_shows_its_simulations(capsys: pytest.CaptureFixture[str]) -> None:
+    """A game without rules for the compiled floor: nothing to compile."""
+    arguments = ("toys:Takeaway", "5:0", "--search", "mcts", "--nodes", "500")
+    found = json_of(capsys, *arguments)["analysis"]
+    assert found["action"] == "2"
+    assert 0 < sum(row["simulations"] for row in found["actions"]) <= 500
+    again = json_of(capsys, *arguments)["analysis"]
+    assert {k: v for k, v in found.items() if k != "seconds"} == {k: v for k, v in again.items() if k != "seconds"}
+    assert run(["analyse", *arguments]) == 0
+    assert "simulations" in capsys.readouterr().out
+
+
+ALPHABETA = {"no pruning", "alpha-beta", "+ table", "+ killers, history", "+ PVS", "+ aspiration", "+ captures first"}
+SAMPLING = {"MCTS", "flat Monte Carlo"}
+
+
+def test_comparison_shows_every_setting_that_suits_the_game(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("toys:Takeaway", "8:0", "--depth", "6", "--nodes", "400", "--compare")
+    found = json_of(capsys, *arguments)["comparison"]
+    by_name = {row["setting"]: row for row in found}
+    assert set(by_name) == ALPHABETA | {"late moves reduced"} | SAMPLING
+    assert {by_name[name]["action"] for name in ALPHABETA} == {"2"}
+    assert by_name["alpha-beta"]["nodes"] < by_name["no pruning"]["nodes"]
+    assert run(["analyse", *arguments]) == 0
+    shown = capsys.readouterr().out
+    assert "the same limits for all" in shown
+    assert all(name in shown for name in by_name)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("pig", "--depth", "2"), {"expectiminimax", "+ table", "+ Star1", "Star2 (default)"} | SAMPLING),
+        (("three_player_connect", "--depth", "2"), {"max^n", "paranoid", "best reply"} | SAMPLING),
+        (
+            ("chess", "--depth", "2"),
+            ALPHABETA
+            | {"+ quiescence", "+ extensions", "+ null moves", "late moves reduced", "two threads"}
+            | SAMPLING,
+        ),
+    ],
+)
+@pytest.mark.long
+def test_comparison_suits_every_kind_of_game(
+    arguments: tuple[str, ...], expected: set[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = json_of(capsys, *arguments, "--nodes", "300", "--compare")["comparison"]
+    assert {row["setting"] for row in found} == expected
+
+
+@pytest.mark.parametrize("extra", [[], ["--compare"]])
+def test_ctrl_c_shows_the_best_so_far_and_exits_with_130(extra: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    run(["analyse", "othello", "--depth", "1"])  # compiled, or fetched
+    interrupt = threading.Timer(0.4, lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT))
+    interrupt.start()
+    try:
+        assert run(["analyse", "othello", "--depth", "60", *extra]) == 130
+    finally:
+        interrupt.cancel()
+    told = capsys.readouterr()
+    assert "stopped by Ctrl-C: the best so far" in told.err
+    assert "best: " in told.out
+    assert "Traceback" not in told.err
+
+
+BAD = {
+    "analyse otello": "unknown game 'otello': did you mean 'othello'?",
+    "analyse othello nonsense": "nonsense",
+    "analyse othello --search alfabeta": "unknown search 'alfabeta': did you mean 'alphabeta'?",
+    "analyse othello --eval handwriten:mobility": "did you mean 'handwritten:mobility'?",
+    "analyse othello --depth 0": "depth=0 is no limit",
+    "analyse othello --time -1": "seconds=-1.0 is no limit",
+    "analyse othello --depth x": "'x' is not a valid integer",
+    "analyse tic_tac_toe XXXOO....": "the game is over in tic_tac_toe position 'XXXOO....': there is nothing to",
+    "analyse backgammon": "waits for chance: name two dice with --roll D D, or give a position after it, such as",
+    "analyse backgammon --roll 7 1": "--roll 7 1: no such roll in backgammon",
+    "analyse chess --roll 1 2": "--roll: nothing is rolled in chess position",
+    "analyse three_player_connect --search alphabeta": "three_player_connect has 3 players: use max^n",
+    "analyse pig --search alphabeta": "pig rolls dice: use expectiminimax",
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_bad_input_is_told_in_a_sentence_and_exits_with_2(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(line.split()) == 2
+    told = capsys.readouterr()
+    assert BAD[line] in " ".join(told.err.split())
+    assert "Traceback" not in told.err
+    assert told.out == ""

@@ -1,0 +1,129 @@
+"""What `evallearn bench` measures, on suites that take no time."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from playing import perft
+
+from evallearn.bench import chance, ladder, mcts, speed
+from evallearn.cli import run
+from evallearn.registry import get_game
+from evallearn.search import AlphaBeta
+
+SMALL = ladder.Suite("tic_tac_toe", "lines", 5, 21694, (".........", "X...O...."))
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def test_ladder_starts_with_all_nodes_of_minimax() -> None:
+    game = get_game("tic_tac_toe")
+    first = next(ladder.climb(SMALL))
+    counted = sum(perft(game, game.from_text(text), d) for text in SMALL.positions for d in range(6))
+    assert first.nodes == ladder.unpruned(SMALL) == counted
+    assert (first.name, first.leaves, first.seconds, first.saving) == ("minimax", None, None, None)
+
+
+def test_ladder_tells_what_each_step_saves() -> None:
+    steps = list(ladder.climb(SMALL))
+    assert [step.name for step in steps] == [
+        "minimax", "alpha-beta", *(name for switch, name in ladder.NAMES.items() if switch != "noisy_first"),
+    ]  # fmt: skip
+    for before, step in pairwise(steps):
+        assert step.saving == pytest.approx(1 - step.nodes / before.nodes)
+        assert 0 < (step.leaves or 0) < step.nodes
+    assert steps[1].nodes < steps[0].nodes / 2
+    assert steps[2].nodes < steps[1].nodes
+
+
+def test_ladder_refuses_a_step_that_changes_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong(AlphaBeta):
+        def __init__(self, *args: Any, **settings: Any) -> None:
+            super().__init__(*args, **settings)
+            self.wrong = settings["killers"]
+
+        def search(self, s: Any, limits: Any, **asked: Any) -> Any:
+            found = super().search(s, limits, **asked)
+            object.__setattr__(found, "value", 0.5 if self.wrong else found.value)
+            return found
+
+    monkeypatch.setattr(ladder, "AlphaBeta", Wrong)
+    with pytest.raises(Exception, match="killers changed the answers of tic_tac_toe"):
+        list(ladder.climb(SMALL))
+
+
+def test_positions_of_all_suites_can_be_read_and_played() -> None:
+    for suite in ladder.SUITES:
+        game = get_game(suite.game)
+        assert suite.heuristic in game.heuristics
+        assert not any(game.is_terminal(game.from_text(text)) for text in suite.positions)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("suite", ladder.SUITES, ids=lambda suite: suite.game)
+def test_nodes_of_minimax_are_as_stated(suite: ladder.Suite) -> None:
+    assert ladder.unpruned(suite) == suite.minimax_nodes
+
+
+def test_ladder_is_shown_and_written(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(ladder, "SUITES", (SMALL,))
+    assert run(["bench", "search", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["ladder"]
+    assert [(each["game"], each["depth"]) for each in found] == [("tic_tac_toe", 5)]
+    assert run(["bench", "search", "tic_tac_toe"]) == 0
+    shown = capsys.readouterr().out
+    assert "tic_tac_toe: 2 positions to depth 5" in shown
+    assert all(f"{step['nodes']:,}" in shown for step in found[0]["steps"])
+
+
+def test_speed_is_measured_of_all_contestants(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(speed, "SUITES", (speed.Suite("tic_tac_toe", "lines", 2, (0, 2), "tic_tac_toe"),))
+    monkeypatch.setattr(speed, "ROUNDS", 1)
+    assert run(["bench", "speed", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["bench"]
+    assert found["compiled"]["nodes"] == found["plain"]["nodes"]
+    assert found["ratio_to_plain"] > 1
+    assert run(["bench", "speed"]) == 0
+    assert "evallearn, plain Python" in capsys.readouterr().out
+
+
+def test_pruning_with_dice_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chance, "ROUNDS", 1)
+    found = chance.compare_ways(chance.positions(2), 2, ["none", "star1", "star2"])
+    assert found["star2"]["leaves"] < found["star1"]["leaves"] < found["none"]["leaves"]
+    assert found["none"]["share_of_leaves"] == 1
+
+
+@pytest.mark.long
+def test_rivals_with_dice_and_simulations_are_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module, name, few in ((chance, "SUITE", 2), (chance, "DEEP", 1), (chance, "SHARED", 1), (chance, "ROUNDS", 1)):
+        monkeypatch.setattr(module, name, few)
+    assert run(["bench", "chance"]) == 0
+    assert "OpenSpiel" in capsys.readouterr().out
+    monkeypatch.setattr(mcts, "CASES", {"connect_four": ((0, 4), 1000, 100)})
+    assert run(["bench", "mcts"]) == 0
+    assert "no solver" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("bench speed chess", "unknown game to bench 'chess'"),
+        ("bench search otello", "unknown game to bench 'otello': did you mean 'othello'?"),
+        ("bench sped", "No such command 'sped'"),
+        ("bench", "Example: evallearn bench speed othello"),
+    ],
+)
+def test_what_cannot_be_measured_is_told(line: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(line.split()) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
