@@ -32,7 +32,11 @@ strength: $(READY)
 
 bench: $(READY)
 	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
-	$(BIN)/evallearn bench
+	$(BIN)/evallearn bench speed
+	$(BIN)/evallearn bench threads
+	$(BIN)/evallearn bench search
+	$(BIN)/evallearn bench chance
+	$(BIN)/evallearn bench mcts
 
 $(READY): pyproject.toml setup.py constraints.txt
 	$(PYTHON) -m venv .venv

@@ -25,7 +25,7 @@ RULE_NAMES = (
     "noisy_actions", "forcing", "may_pass", "passed",
 )  # fmt: skip
 NO_LIMIT = 1 << 62
-SHORT_DEPTH, SHORT_NODES = 6, 300_000
+SHORT_DEPTH, SHORT_NODES = 4, 300_000
 """Up to here a search takes milliseconds and runs in the caller's thread; longer ones must hear Ctrl-C."""
 LOOKS_BITS = 15
 """Of the notes by which threads see what others are looking at."""

@@ -49,7 +49,7 @@ NULL_DEPTH, NULL_REDUCTION = 3, 2
 """Null moves: tried from this depth on, and searched so much less deep."""
 LATE_DEPTH, LATE_FROM = 3, 3
 """Late moves: a ply less from this depth on, after so many actions."""
-DEFER_DEPTH = 3
+DEFER_DEPTH = 4
 """Below it an action is searched sooner than other threads are asked."""
 
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from evallearn.errors import SearchError
-from evallearn.protocols import Evaluator, Game
+from evallearn.protocols import CHANCE, Evaluator, Game
 
 ASPIRATION = 1 / 8
 """How far from the value of two plies before, as a part of a win, alpha-beta looks first."""
@@ -50,6 +50,13 @@ def require_unfinished(game: Game, s: Hashable) -> None:
     """There is nothing to search where the game is over."""
     if game.is_terminal(s):
         raise SearchError(f"the game is over in {game.name} position {game.to_text(s)!r}: there is nothing to search")
+
+
+def require_decision(game: Game, s: Hashable) -> None:
+    """There is nothing to choose where the game is over or dice are to be rolled."""
+    require_unfinished(game, s)
+    if game.to_play(s) == CHANCE:
+        raise SearchError(f"{game.name} position {game.to_text(s)!r} waits for the dice: roll them first")
 
 
 class Stopped(Exception):

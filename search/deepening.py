@@ -5,25 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from evallearn.errors import Interrupted, SearchError
-from evallearn.protocols import CHANCE, Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
+from evallearn.errors import Interrupted
+from evallearn.protocols import Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
 from evallearn.search.common import (
     MAX_DEPTH,
     Budget,
     Stopped,
     cut_at_depth,
+    require_decision,
     require_own_eval,
-    require_unfinished,
     tie_ranks,
 )
 
 Line = tuple[Action, ...]
-
-
-def require_rolled(game: Game, s: State) -> None:
-    """Nobody has anything to choose where the dice are to be rolled."""
-    if game.to_play(s) == CHANCE:
-        raise SearchError(f"{game.name} position {game.to_text(s)!r} waits for the dice: roll them first")
 
 
 class Deepening(ABC):
@@ -55,8 +49,7 @@ class Deepening(ABC):
 
         Where nothing is pruned the values of all root actions come with the result, asked for or not.
         """
-        require_unfinished(self.game, s)
-        require_rolled(self.game, s)
+        require_decision(self.game, s)
         self.budget = Budget(limits.nodes, limits.seconds)
         self.asked = self.ended = self.recalled = 0  # EVALs, UTILITYs, earlier EVALs that a table answered for
         self.player, actions = self.game.to_play(s), self.game.actions(s)

@@ -13,8 +13,7 @@ from evallearn.compiled.bits import jitable
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.errors import EvallearnError, Interrupted
 from evallearn.protocols import CHANCE, EvalKernel, Evaluator, Game, IsCutoff, Limits, Rules, SearchResult, State
-from evallearn.search.common import MAX_DEPTH, require_unfinished, tie_ranks
-from evallearn.search.deepening import require_rolled
+from evallearn.search.common import MAX_DEPTH, require_decision, tie_ranks
 from evallearn.search.maxn_plain import TIES
 from evallearn.search.running import KernelThreads
 
@@ -102,8 +101,7 @@ class CompiledMaxN:
         row["words"][:] = self.game.encode(s)
         player = int(self.kernels.prepare(self.box))
         if player < 0:
-            require_unfinished(self.game, s)
-            require_rolled(self.game, s)
+            require_decision(self.game, s)
         n = int(at["n_root"][0])
         ranks = tie_ranks(n, seed)
         row["ranks"][:n] = ranks

@@ -13,6 +13,7 @@ from evallearn.search.rollout import playout_plies, require_simulations
 
 Leaf = Literal["rollout", "eval"]
 Scale = Literal["seen", "declared"]
+EXPLORATION: dict[Leaf, float] = {"rollout": 1.4, "eval": 0.3}
 MAX_NODES = 1 << 23
 """Of the tree by default: 256 MB when it is full, enough for seconds of the fastest games."""
 MOST_NODES = (1 << 31) - 1
@@ -41,7 +42,7 @@ class MCTS:
         game: Game,
         evaluator: Evaluator | None = None,
         *,
-        exploration: float = 1.4,
+        exploration: float | None = None,
         scale: Scale = "seen",
         leaf: Leaf | None = None,
         rollout_depth: int | None = None,
@@ -50,10 +51,9 @@ class MCTS:
         max_nodes: int = MAX_NODES,
         floor: Floor = "auto",
     ) -> None:
-        """exploration: of UCB1, for values on a scale of 0 to 1: the textbook's square root of 2.
-
-        Less is stronger where an Eval answers: at 3,000 simulations a move 0.3 took 86 of 100 points from 1.4 in
-        Othello, 65 in Connect Four.
+        """exploration: of UCB1, for values on a scale of 0 to 1. By default 1.4, the textbook's square root of 2, and
+        0.3 where an Eval answers: at 3,000 simulations a move that took 86 of 100 points from 1.4 in Othello, 65 in
+        Connect Four.
 
         scale: what 0 and 1 are: the worst and the best outcome "seen" in this search, or the game's "declared"
         utility_range. The two are soon the same where games are won or lost; where a range is only a bound, as in 2048,
@@ -80,7 +80,7 @@ class MCTS:
             raise SearchError(f"scale={scale!r}: give 'seen' or 'declared'")
         self._check(exploration, rollout_depth, implicit_minimax, max_nodes)
         settings = Settings(
-            exploration=exploration,
+            exploration=EXPLORATION[self.leaf] if exploration is None else exploration,
             first_range=game.utility_range if scale == "declared" else (float("inf"), float("-inf")),
             playout_plies=0 if self.leaf == "eval" else playout_plies(game, evaluator, rollout_depth),
             implicit_minimax=implicit_minimax,
@@ -106,7 +106,7 @@ class MCTS:
             raise SearchError("leaf='eval' needs an Eval: give one, or use leaf='rollout'")
         if self.leaf == "eval" and rollout_depth is not None:
             raise SearchError(f"rollout_depth={rollout_depth!r} with leaf='eval', which plays none: use leaf='rollout'")
-        if not isinstance(exploration, (int, float)) or not 0 <= exploration < float("inf"):
+        if exploration is not None and not (isinstance(exploration, (int, float)) and 0 <= exploration < float("inf")):
             raise SearchError(f"exploration={exploration!r}: give 0 or more, as 1.4")
         if not isinstance(implicit_minimax, (int, float)) or not 0 <= implicit_minimax <= 1:
             raise SearchError(f"implicit_minimax={implicit_minimax!r}: give a share of 0 to 1")

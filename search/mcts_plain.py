@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, SearchResult, State
+from evallearn.search.common import require_decision
 from evallearn.search.mcts_result import Counts, SampledAction, answer, most_visited
-from evallearn.search.rollout import Playouts, Stream, Vector, longest_playout, require_decision
+from evallearn.search.rollout import Playouts, Stream, Vector, longest_playout
 
 MAX_TREE_PLIES = 1000
 """No line of the tree is longer; only endless games come near it."""

@@ -6,14 +6,13 @@ from time import perf_counter
 from typing import Any
 
 from evallearn.protocols import Evaluator, Game, Limits, SearchResult, State
-from evallearn.search.common import require_own_eval
+from evallearn.search.common import require_decision, require_own_eval
 from evallearn.search.floors import Floor, eval_kernel
 from evallearn.search.mcts_result import Counts, SampledAction, answer, best_mean
 from evallearn.search.rollout import (
     Playouts,
     Stream,
     playout_plies,
-    require_decision,
     require_simulations,
 )
 

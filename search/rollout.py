@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from evallearn.errors import SearchError
 from evallearn.mixing import MASK64, scramble
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, State
-from evallearn.search.common import require_unfinished
 
 GOLDEN = 0x9E3779B97F4A7C15
 """The step of SplitMix64: 2**64 divided by the golden ratio."""
@@ -108,10 +107,3 @@ def require_simulations(limits: Limits, search: str) -> None:
     """Refuse a depth alone: it would never end."""
     if limits.nodes is None and limits.seconds is None:
         raise SearchError(f"{search} counts simulations: give nodes or time, not only {limits}")
-
-
-def require_decision(game: Game, s: State) -> None:
-    """Refuse a position in which there is nothing to choose."""
-    require_unfinished(game, s)
-    if game.to_play(s) == CHANCE:
-        raise SearchError(f"{game.name} position {game.to_text(s)!r} waits for the dice: roll them first")

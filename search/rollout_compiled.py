@@ -12,8 +12,9 @@ from evallearn.compiled.absent import bindings, utility_to_any
 from evallearn.compiled.bits import jitable
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.protocols import EvalKernel, Game, Limits, Rules, State
+from evallearn.search.common import require_decision
 from evallearn.search.mcts_result import SampledAction
-from evallearn.search.rollout import first_word, middle, require_decision
+from evallearn.search.rollout import first_word, middle
 from evallearn.search.running import KernelThreads
 
 TEMPLATE = Path(__file__).with_name("rollout_kernel.py")

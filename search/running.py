@@ -25,7 +25,10 @@ class KernelThreads:
         for stop in self.stops:
             stop[0] = 0
         if short and deadline is None and len(works) == 1:
-            works[0]()
+            try:
+                works[0]()
+            except KeyboardInterrupt:  # heard when the kernel has returned
+                return True
             return False
         if self.pool is None:
             self.pool = ThreadPoolExecutor(len(self.stops), "search")

@@ -12,8 +12,7 @@ from typing import Any
 from evallearn.errors import Interrupted
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
 from evallearn.search.alphabeta import AlphaBeta
-from evallearn.search.common import cut_at_depth, require_own_eval, require_unfinished
-from evallearn.search.deepening import require_rolled
+from evallearn.search.common import cut_at_depth, require_decision, require_own_eval
 from evallearn.search.expectiminimax import Expectiminimax
 from evallearn.search.expectiminimax_plain import PlainExpectiminimax
 from evallearn.search.floors import Floor
@@ -116,8 +115,7 @@ class TwoSidedSearch:
 
     def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
         """Deepen until a limit strikes; ties go to the earlier action or, with a `seed`, to a random one."""
-        require_unfinished(self.game, s)
-        require_rolled(self.game, s)
+        require_decision(self.game, s)
         me = self.game.to_play(s)
         try:
             found: SearchResult = self.searches[me].search(self.root(s), limits, seed=seed, action_values=action_values)

@@ -81,6 +81,38 @@ def show_speed(found: list[dict[str, Any]]) -> None:
         out.print(table)
 
 
+# --- a second thread ------------------------------------------------------------------------------------------------
+@command.command()
+@click.argument("games", nargs=-1)
+@click.option("--threads", type=click.IntRange(2, 64), default=2, show_default=True, help="To compare with one.")
+@json_option
+def threads(games: tuple[str, ...], threads: int, json_to: str | None) -> None:
+    """What more threads gain: alpha-beta to the same depth, by the clock on the wall, the best of three.
+
+    The answers must be the same. The last column is what the machine could give at most: as many searches that know
+    nothing of each other, at the same time. Nothing else should run on the machine.
+
+    Example: evallearn bench threads othello
+    """
+    from evallearn.bench.threads import SUITES, bench_threads
+
+    found = []
+    for suite in chosen(games, SUITES):
+        console.print(f"{suite.game} ...", style="dim")
+        found.append(bench_threads(suite, threads))
+    report({"threads": found}, json_to, lambda: show_threads(found))
+
+
+def show_threads(found: list[dict[str, Any]]) -> None:
+    table = Table("game", "depth", "threads", "seconds", "nodes", "faster", "at most")
+    for row in found:
+        seconds, nodes = row["seconds"], row["nodes"]
+        table.add_row(row["game"], str(row["depth"]), "1", f"{seconds['one']:.2f}", number(nodes["one"]), "", "")
+        faster, most = f"{row['speedup']:.2f} x", f"{row['ceiling']:.2f} x"
+        table.add_row("", "", str(row["threads"]), f"{seconds['more']:.2f}", number(nodes["more"]), faster, most)
+    out.print(table)
+
+
 # --- what pruning saves ---------------------------------------------------------------------------------------------
 @command.command()
 @click.argument("games", nargs=-1)

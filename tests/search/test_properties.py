@@ -140,7 +140,7 @@ def test_several_threads_answer_as_one(threads: int) -> None:
 @few_or_many(40, 1500)
 def test_pruned_expectiminimax_equals_the_plain_one_on_random_trees(examples: int) -> None:
     game, evaluator = fast("hashed_dice")
-    oracle = Expectiminimax(game, evaluator, pruning="none", floor="plain")
+    oracle = Expectiminimax(game, evaluator, pruning="none", table=False, floor="plain")
 
     def check(seed: int, shape: Shape, depth: int, tie: int | None, plain: str) -> None:
         s, limits = HashedDice().root(seed, **shape._asdict()), Limits(depth=depth)
@@ -161,7 +161,7 @@ def test_pruned_expectiminimax_equals_the_plain_one_on_random_trees(examples: in
 @pytest.mark.parametrize(("name", "deepest", "examples"), [("pig", 3, 100), ("backgammon", 1, 60), ("2048", 2, 40)])
 def test_pruned_expectiminimax_equals_the_plain_one_in_every_game(name: str, deepest: int, examples: int) -> None:
     game, evaluator = fast(name)
-    oracle = Expectiminimax(game, evaluator, pruning="none", floor="plain")
+    oracle = Expectiminimax(game, evaluator, pruning="none", table=False, floor="plain")
 
     def check(seed: int, depth: int) -> None:
         s, limits = position(game, seed), Limits(depth=depth)
