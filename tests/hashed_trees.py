@@ -26,13 +26,13 @@ FIELD = 5
 MIDDLE = 1 << 40
 """The node number of value 0 in a tree of known order."""
 GOLDEN = 0x9E3779B97F4A7C15
-WORTH, FEATURE, COUNT, MOVER, END, ROLL, ODDS, NOISE, THREAT, CHILD = (i << 8 for i in range(10))
+WORTH, FEATURE, COUNT, MOVER, END, ROLL, ODDS, NOISE, THREAT, CHILD, PASS = (i << 8 for i in range(11))
 """What a hash is drawn for; players and actions are added."""
 BEST_FIRST, WORST_FIRST = 1, 2
 
 
 class Shape(NamedTuple):
-    """What a tree looks like; every number is below 32."""
+    """What a tree looks like; every number is below 32, the last below 16: a word holds them all."""
 
     branching: int = 3
     """Moves of a node: 1 to so many."""
@@ -58,6 +58,8 @@ class Shape(NamedTuple):
     """Eighths of the actions that are noisy."""
     forced: int = 0
     """Eighths of the nodes where something must be answered."""
+    passing: int = 0
+    """Eighths of the nodes where a null move may be tried, if the players take turns."""
 
     def packed(self) -> int:
         return sum(x << (FIELD * i) for i, x in enumerate(self))
@@ -125,6 +127,13 @@ class HashedTree(Game):
     def forcing(self, s):
         return draw(s, THREAT) % 8 < shape_of(s.shape).forced
 
+    def may_pass(self, s):
+        shape = shape_of(s.shape)
+        return not shape.random_mover and draw(s, PASS) % 8 < shape.passing
+
+    def passed(self, s):
+        return s._replace(number=draw(s, PASS + 1), level=s.level + 1)
+
     def result(self, s, a):
         if self.is_terminal(s) or a not in range(self.n_choices(s)):
             raise IllegalAction(f"illegal action {a!r} in {self.name} position {self.to_text(s)!r}")
@@ -186,6 +195,9 @@ class HashedDice(HashedTree):
         return ()
 
     def forcing(self, s):
+        return False
+
+    def may_pass(self, s):
         return False
 
     def chances(self, s):

@@ -22,6 +22,7 @@ from hashed_trees import (
     MOVER,
     NOISE,
     ODDS,
+    PASS,
     ROLL,
     THREAT,
     WORTH,
@@ -34,7 +35,7 @@ from evallearn.protocols import Rules
 
 ZERO, ONE, TWO, EIGHT, FOUR, MASK5 = u64(0), u64(1), u64(2), u64(8), u64(4), u64(31)
 FORTY_EIGHT, WIDE_MIDDLE, WIDE_GOLDEN = u64(48), u64(MIDDLE), u64(GOLDEN)
-BRANCHING, LEVELS, GRAIN, EVAL_GRAIN, ENDS, RANDOM_MOVER, WIDTH, UNIFORM, ORDER, CHANCES, NOISY, FORCED = (
+BRANCHING, LEVELS, GRAIN, EVAL_GRAIN, ENDS, RANDOM_MOVER, WIDTH, UNIFORM, ORDER, CHANCES, NOISY, FORCED, PASSING = (
     u64(FIELD * i) for i in range(len(Shape._fields))
 )
 
@@ -95,6 +96,16 @@ def node_noisy_actions(s, out):
 @jitable
 def node_forcing(s):
     return node_draw(s, THREAT) % EIGHT < field(s, FORCED)
+
+
+@jitable
+def node_may_pass(s):
+    return field(s, RANDOM_MOVER) == ZERO and node_draw(s, PASS) % EIGHT < field(s, PASSING)
+
+
+@jitable
+def node_passed(s):
+    return Node(s.seed, node_draw(s, PASS + 1), s.level + ONE, s.shape)
 
 
 @jitable
@@ -185,6 +196,8 @@ TREE_RULES = Rules(
     key=node_key,
     noisy_actions=node_noisy_actions,
     forcing=node_forcing,
+    may_pass=node_may_pass,
+    passed=node_passed,
     n_actions=MAX_BRANCHING,
     max_actions=MAX_BRANCHING,
     max_plies=MAX_LEVELS,
@@ -201,5 +214,7 @@ DICE_RULES = replace(
     chances=dice_chances,
     noisy_actions=None,
     forcing=None,
+    may_pass=None,
+    passed=None,
     max_outcomes=MAX_BRANCHING,
 )

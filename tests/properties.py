@@ -45,6 +45,7 @@ shapes = st.builds(
     chance=st.integers(0, 5),
     noisy=st.integers(0, 4),
     forced=st.integers(0, 2),
+    passing=st.sampled_from((0, 0, 4, 8)),
     order=st.just(0),
 )
 

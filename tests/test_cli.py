@@ -98,6 +98,7 @@ def test_moves_of_a_finished_game_say_so(capsys: pytest.CaptureFixture[str]) -> 
     assert (told.out, told.err) == ("", "the game is over: X has won\n")
 
 
+@pytest.mark.long
 def test_match_with_dice_takes_a_depth_that_suits_them(capsys: pytest.CaptureFixture[str]) -> None:
     found = json_of(capsys, "match", "handwritten:positional", "random", "--game", "backgammon", "--pairs", "2")
     assert found["names"] == ["handwritten:positional@depth=1", "random"]
@@ -188,6 +189,7 @@ def test_names_may_hold_what_looks_like_markup(capsys: pytest.CaptureFixture[str
     assert "records in [bold]x[/y]" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_reader_who_leaves_early_is_no_error() -> None:
     for arguments in ("--help", "perft othello 3", "games"):
         command = f"{sys.executable} -m evallearn {arguments} | true; exit ${{PIPESTATUS[0]}}"

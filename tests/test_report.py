@@ -249,6 +249,7 @@ def test_unknown_and_endless_figures_are_drawn() -> None:
 
 
 # --- the file --------------------------------------------------------------------------------------------------------
+@pytest.mark.long
 def test_same_result_gives_the_same_bytes(tmp_path: Path) -> None:
     import matplotlib
 

@@ -230,6 +230,7 @@ def test_next_process_finds_every_kernel_and_says_nothing(home):
     assert warm["hits"] == cold["misses"] + cold["hits"] > 0  # the other cold process may have been first to some
 
 
+@pytest.mark.long
 def test_comment_in_either_file_compiles_nothing(home):
     folder, (cold, _) = home
     write_game(
@@ -282,6 +283,7 @@ def test_game_in_main_is_found_again(tmp_path):
     assert (warm["misses"], warm["log"]) == (0, [])
 
 
+@pytest.mark.long
 def test_unwritable_cache_folder_works_without_cache(tmp_path):
     write_game(tmp_path)
     (tmp_path / "file").write_text("in the way")
@@ -417,6 +419,7 @@ def test_damaged_index_is_announced_as_a_compilation(caplog, empty_cache):
     assert len(caplog.messages) == 1
 
 
+@pytest.mark.long
 def test_redefined_helper_of_a_compiled_function_is_refused(tmp_path, monkeypatch):
     """As in a notebook: Numba would serve the old code, and we would keep it under the new fingerprint."""
     monkeypatch.syspath_prepend(str(tmp_path))

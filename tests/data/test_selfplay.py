@@ -370,7 +370,7 @@ def test_kill_9_twice_then_the_same_command_gives_the_uninterrupted_records(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="process groups")
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_ctrl_c_ends_promptly_and_leaves_whole_shards(
     tmp_path: Path, uninterrupted: dict[str, bytes], workers: int
 ) -> None:

@@ -430,6 +430,7 @@ def greedy_score(name: str, seed: int) -> int:
     return s.score
 
 
+@pytest.mark.long
 def test_random_play_scores_about_a_thousand_and_heuristics_more():
     by_chance = np.mean([random_game(seed)[-1][0].score for seed in range(40)])
     assert 900 < by_chance < 1250

@@ -49,7 +49,7 @@ def fast(name: str) -> tuple[CompiledGame, LinearEval]:
     return game, LinearEval.from_heuristic(game, list(game.heuristics)[-1])
 
 
-@pytest.mark.parametrize("n", [300, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n", [120, pytest.param(1000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", GAMES)
 def test_compiled_equals_minimax_with_every_option(name: str, n: int) -> None:
     game, evaluator = fast(name)
@@ -75,7 +75,7 @@ def test_plain_equals_minimax_and_compiled_with_every_option(name: str) -> None:
         (AlphaBeta(game, evaluator, floor="plain", **on), AlphaBeta(game, evaluator, floor="compiled", **on))
         for on in SWITCHES
     ]
-    for i, s in enumerate(positions(game, 48, seed=2)):
+    for i, s in enumerate(positions(game, 24, seed=2)):
         limits = Limits(depth=1 + i % 3)
         expected = oracle.search(s, limits)
         for on, (plain, compiled) in zip(SWITCHES, pairs, strict=True):

@@ -103,7 +103,7 @@ def test_custom_cutoff_does_not_confuse_the_table() -> None:
 
     oracle = Minimax(GAME, EVAL, is_cutoff=late)
     search = AlphaBeta(GAME, EVAL, is_cutoff=late, floor="compiled")
-    for s in positions(30, seed=2):
+    for s in positions(12, seed=2):
         expected, found = oracle.search(s, Limits(depth=4)), search.search(s, Limits(depth=4))
         assert (found.value, found.action) == (expected.value, expected.action)
 

@@ -39,7 +39,7 @@ def test_alphabeta_prunes_figure_5_2_as_the_book_does() -> None:
     assert found.nodes == (1 + 3) + (1 + 3 + 7)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(tree=st.lists(trees, min_size=1, max_size=4), depth=st.integers(1, 5), seed=st.none() | st.integers(0, 99))
 def test_alphabeta_equals_minimax_on_random_trees(tree: Any, depth: int, seed: int | None) -> None:
     game = TreeGame(tree, (-10.0, 10.0))

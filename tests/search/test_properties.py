@@ -105,7 +105,9 @@ def check_alphabeta(name: str, deepest: int, examples: int) -> None:
 
 
 @pytest.mark.parametrize("beyond", [{"quiescence": 3}, {"extensions": 2}, {"quiescence": 4, "extensions": 3}], ids=str)
-@pytest.mark.parametrize(("floor", "examples"), [("plain", 12), pytest.param("compiled", 1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("floor", "examples"), [("plain", 12), ("compiled", 12), pytest.param("compiled", 1000, marks=pytest.mark.long)]
+)
 def test_alphabeta_equals_minimax_beyond_the_horizon_too(beyond: dict[str, int], floor: Any, examples: int) -> None:
     game, evaluator = fast("hashed_tree")
     oracle = Minimax(game, evaluator, **beyond)
@@ -118,6 +120,24 @@ def test_alphabeta_equals_minimax_beyond_the_horizon_too(beyond: dict[str, int],
             assert answer(search.search(s, limits, seed=tie)) == answer(expected)
 
     for_all(examples, check, seed=seeds, shape=shapes, depth=st.integers(1, 3), tie=ties)
+
+
+@pytest.mark.parametrize("examples", [40, pytest.param(1500, marks=pytest.mark.long)])
+def test_unsound_pruning_is_the_same_on_both_floors_node_for_node(examples: int) -> None:
+    game, evaluator = fast("hashed_tree")
+    options = {"quiescence": 2, "extensions": 1, "null_move": True, "late_moves": True, "table": False}
+    plain, compiled = (AlphaBeta(game, evaluator, floor=floor, **options) for floor in ("plain", "compiled"))
+    changed = []
+
+    def check(seed: int, shape: Shape, tie: int | None) -> None:
+        s = HashedTree().root(seed, **(shape._asdict() | {"levels": 7, "passing": 6}))
+        a, b = (search.search(s, Limits(depth=5), seed=tie) for search in (plain, compiled))
+        assert (answer(a), a.nodes, a.leaves, a.exact, a.pv) == (answer(b), b.nodes, b.leaves, b.exact, b.pv)
+        changed.append(a.exact)
+
+    for_all(examples, check, seed=seeds, shape=shapes, tie=ties)
+    assert True in changed
+    assert False in changed
 
 
 @pytest.mark.long

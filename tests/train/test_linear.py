@@ -258,7 +258,7 @@ MEMORY = """
 @pytest.mark.parametrize(
     ("method", "sizes"),
     [
-        ("ridge", (300_000, 1_200_000)),
+        pytest.param("ridge", (300_000, 1_200_000), marks=pytest.mark.long),
         pytest.param("logistic", (150_000, 600_000), marks=pytest.mark.long),
     ],
 )
