@@ -155,6 +155,7 @@ class Tabled(DoubleMove):
         return Endgames(steps=lambda s: int(memory[s.pile]) if s.pile <= 8 else None, probe=pile_probe, memory=memory)
 
 
+@pytest.mark.long
 def test_searches_of_both_floors_consult_it_at_the_cutoff():
     game = Tabled()
     solution, evaluator = solve(game), SolvedEval(LinearEval.zero(game))

@@ -154,6 +154,7 @@ def test_a_whole_game_of_checkers_with_all_its_troubles(terminal: Callable[..., 
     assert (code, "goodbye" in told) == (0, True)
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_with_130_and_says_how_to_go_on(terminal: Callable[..., Terminal]) -> None:
     person = terminal("matches", *FAST)
     person.read_until("you> ")

@@ -13,6 +13,7 @@ from evallearn import AlphaBeta, Limits, LinearEval, Minimax, check_game, get_ga
 from evallearn.compiled.game import CompiledGame
 from evallearn.data import SelfPlayConfig
 from evallearn.data.selfplay import play_game
+from evallearn.search.options import sound
 
 GAME = Walkers()
 EVAL = LinearEval.from_heuristic(GAME, "points")
@@ -97,6 +98,7 @@ def test_finished_by_repetition_is_refused() -> None:
             AlphaBeta(GAME, EVAL, floor=floor).search(s, Limits(depth=1))  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_custom_cutoff_does_not_confuse_the_table() -> None:
     def late(s, depth_left):  # type: ignore[no-untyped-def]  # compiled by Numba
         return depth_left <= -5
@@ -150,15 +152,19 @@ LOOKING_BACK = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", LOOKING_BACK)
+@pytest.mark.parametrize(
+    "case",  # the kernel of chess takes long to compile
+    [pytest.param(case, marks=[pytest.mark.long] if case.startswith("chess") else []) for case in LOOKING_BACK],
+)
 @pytest.mark.parametrize("depth", [1, 2, 5])
 def test_rules_that_look_back_decide_inside_the_search(case: str, depth: int) -> None:
     name, text, best, drawn = LOOKING_BACK[case]
     game = get_game(name)
     evaluator = LinearEval.from_heuristic(game, "material")
     s = game.from_text(text)
+    settings = sound(game.search_settings)
     for table in (False, True):
-        found = AlphaBeta(game, evaluator, table=table).search(s, Limits(depth=depth), action_values=True)
+        found = AlphaBeta(game, evaluator, table=table, **settings).search(s, Limits(depth=depth), action_values=True)
         values = {game.action_to_text(s, a): v for a, v in (found.action_values or {}).items()}
         assert game.action_to_text(s, found.action) in best.split(), values
         assert {move for move in drawn if values[move] == 0.0} == drawn
@@ -166,9 +172,13 @@ def test_rules_that_look_back_decide_inside_the_search(case: str, depth: int) ->
         assert all(v > 0 for v in others)
     forgotten = game.from_text(text.split(" moves ")[0].replace(" 99 ", " 0 ").replace(":H79", ""))
     if " moves " not in text:  # with the count at 0 the same moves are worth something
-        again = AlphaBeta(game, evaluator).search(forgotten, Limits(depth=depth), action_values=True).action_values
+        again = (
+            AlphaBeta(game, evaluator, **settings)
+            .search(forgotten, Limits(depth=depth), action_values=True)
+            .action_values
+        )
         assert again is not None
         assert all(v != 0.0 for a, v in again.items() if game.action_to_text(forgotten, a) in drawn)
     if depth <= 2:
-        plain = AlphaBeta(game, evaluator, floor="plain").search(s, Limits(depth=depth), action_values=True)
+        plain = AlphaBeta(game, evaluator, floor="plain", **settings).search(s, Limits(depth=depth), action_values=True)
         assert (plain.value, plain.action, plain.action_values) == (found.value, found.action, found.action_values)

@@ -35,6 +35,7 @@ def xor_stream(n, seed):
     return ArrayStream(x, y, game=np.arange(n) // 10)
 
 
+@pytest.mark.long
 def test_mlp_beats_linear_on_xor():
     stream, fresh = xor_stream(20_000, 0), xor_stream(50_000, 1)
     linear = measure(LinearEvalTrainer().fit(stream).predict, fresh, "train")
