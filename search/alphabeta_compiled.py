@@ -11,11 +11,13 @@ import numpy as np
 
 from evallearn.compiled.absent import STAND_INS, bindings
 from evallearn.compiled.bits import jitable
-from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
+from evallearn.compiled.specialise import specialise
 from evallearn.compiled.table import MOST_ACTIONS, Table
-from evallearn.errors import EvallearnError, Interrupted, SearchError
+from evallearn.errors import Interrupted, SearchError
 from evallearn.protocols import EvalKernel, Evaluator, Game, Limits, Rules, SearchResult, State
 from evallearn.search.common import ASPIRATION, MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks
+from evallearn.search.deepening_compiled import NO_LIMIT, SHORT_NODES, warm_up
+from evallearn.search.lines import keep_iteration, note_line
 from evallearn.search.options import Options
 from evallearn.search.running import KernelThreads
 
@@ -24,9 +26,8 @@ RULE_NAMES = (
     "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock",
     "noisy_actions", "forcing", "may_pass", "passed",
 )  # fmt: skip
-NO_LIMIT = 1 << 62
-SHORT_DEPTH, SHORT_NODES = 4, 300_000
-"""Up to here a search takes milliseconds and runs in the caller's thread; longer ones must hear Ctrl-C."""
+SHORT_DEPTH = 4
+"""Up to here a search takes milliseconds."""
 LOOKS_BITS = 15
 """Of the notes by which threads see what others are looking at."""
 
@@ -77,6 +78,7 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> A
         **bindings(rules, *RULE_NAMES),
         "evaluate_mover": kernel.evaluate_mover,
         "third_time": looking_back.third_time,
+        "note_line": note_line,
         "HAS_CLOCK": rules.clock is not None,
         "ALTERNATES": rules.alternates,
         "MAX_PLIES": search_plies(rules),
@@ -95,12 +97,13 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> A
         HAS_NOISE=rules.noisy_actions is not None,
         SELECTIVE=options.selective,
     )
-    made = {name: getattr(tree, name) for name in ("value_mover", "note_line", "is_looked_at", "look_at")}
+    made = {name: getattr(tree, name) for name in ("value_mover", "is_looked_at", "look_at")}
     return specialise(
         HERE / "alphabeta_root_kernel.py",
         **names,
         **made,
         State=rules.State,
+        keep_iteration=keep_iteration,
         RETURN=looking_back.RETURN,
         CLOCK_LIMIT=rules.clock_limit,
         N_WORDS=rules.n_words,
@@ -148,19 +151,10 @@ class CompiledAlphaBeta:
         self.no_past = np.zeros((0, rules.n_words), np.uint64)
         self.win = float(game.utility_range[1])
         self.threads = KernelThreads([box["stop"] for box in self.boxes])
-        self._warm_up()
+        what = f"alpha-beta for {game.name} with the {evaluator.name} Eval"
+        warm_up(game, what, self.kernels.deepen, self.kernels.value_mover, lambda s: self.search(s, Limits(depth=1)))
 
-    def _warm_up(self) -> None:
-        """Compile, or fetch from the disk, before the first clock starts to run."""
-        announce(f"alpha-beta for {self.game.name} with the {self.evaluator.name} Eval", self.kernels.deepen)
-        try:
-            self.search(self.game.initial(), Limits(depth=1), seed=None, action_values=False)
-        except COMPILE_ERRORS as error:
-            raise explain_failure(error, f"alpha-beta for {self.game.name}") from None
-        if len(self.kernels.value_mover.signatures) > 1:  # it would crash when loaded from the disk (Numba #6061)
-            raise EvallearnError(f"the kernel of {self.game.name} was compiled twice: please report this as a bug")
-
-    def search(self, s: State, limits: Limits, *, seed: int | None, action_values: bool) -> SearchResult:
+    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
         start = perf_counter()
         at, row = self.at, self.row
         row["words"][:] = self.game.encode(s)

@@ -8,7 +8,7 @@ clock, HAS_CLOCK                                                   of a game who
 noisy_actions, HAS_NOISE, forcing, may_pass, passed                what some games have
 evaluate_mover(s, params) -> float32                               the Eval
 is_cutoff(s, depth_left) -> bool                                   the cutoff test
-third_time, table_key, quiet_value                                 looking_back_kernel.py, quiescence_kernel.py
+third_time, table_key, quiet_value, note_line                      looking_back_kernel, quiescence_kernel, lines
 SELECTIVE                                                          whether any of quiescence, extensions, null moves and
                                                                    late moves is on; which ones, ctx says
 SHARED                                                             whether several threads share the table
@@ -243,13 +243,3 @@ def reward(a, player, depth, ply, ctx):
         ctx.killers[ply, 0] = a
     if ctx.use_history and depth > 0:
         ctx.history[player, a] = min(ctx.history[player, a] + depth * depth, HISTORY_CAP)
-
-
-@njit(nogil=True)
-def note_line(a, ply, ctx):
-    """The principal variation from `ply`: this action, then the child's line."""
-    n = ctx.pv_length[ply + 1]
-    ctx.pv[ply, 0] = a
-    for i in range(n):
-        ctx.pv[ply, i + 1] = ctx.pv[ply + 1, i]
-    ctx.pv_length[ply] = n + 1

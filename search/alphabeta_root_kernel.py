@@ -3,7 +3,8 @@
 
 The names of alphabeta_kernel.py are injected, and
 
-value_mover, note_line, is_looked_at, look_at    what that template made of them
+value_mover, is_looked_at, look_at               what that template made of them
+keep_iteration                                   see lines.py
 State, evaluate_mover, RETURN                    to begin with; see looking_back_kernel.py
 N_WORDS, CLOCK_LIMIT, SIZES                      of the game
 CACHE                                            whether the disk cache is on
@@ -153,15 +154,10 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
                 finished = True
         if not finished:
             break
-        ctx.depth = depth
+        keep_iteration(depth, ctx)
         ctx.exact = ctx.asked == asked
         ctx.value = ctx.new_value
         ctx.best_index = ctx.new_index
-        for i in range(ctx.n_root):  # loops: Numba compiles all of its strings with an assignment of slices
-            ctx.values[i] = ctx.new_values[i]
-        ctx.line_length = ctx.pv_length[0]
-        for i in range(ctx.line_length):
-            ctx.line[i] = ctx.pv[0, i]
         # At a fixed depth the answer is minimax's at that depth; otherwise a proven win or loss is enough.
         if ctx.exact or (stop_when_proven and abs(ctx.value) == win):
             break

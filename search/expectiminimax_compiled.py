@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.absent import bindings, utility_to_any
-from evallearn.compiled.bits import jitable, mix64
-from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
-from evallearn.errors import EvallearnError, Interrupted
-from evallearn.protocols import CHANCE, EvalKernel, Evaluator, Game, IsCutoff, Limits, Rules, SearchResult, State
-from evallearn.search.common import MAX_DEPTH, require_decision, tie_ranks
+from evallearn.compiled.absent import bindings
+from evallearn.compiled.bits import mix64
+from evallearn.compiled.specialise import specialise
+from evallearn.protocols import EvalKernel, Evaluator, Game, IsCutoff, Rules
+from evallearn.search.deepening_compiled import CompiledDeepening, player_bindings, search_plies
 from evallearn.search.expectiminimax_table import Table, table_entry
-from evallearn.search.running import KernelThreads
 from evallearn.search.star import SALT
 
 TEMPLATE = Path(__file__).with_name("expectiminimax_kernel.py")
 ROLL_TEMPLATE = Path(__file__).with_name("star_roll_kernel.py")
-RULE_NAMES = ("State", "actions", "result", "is_terminal", "to_play", "key", "viewer")
 ROLL_NAMES = ("roll", "note_low", "note_high", "lowest_needed", "highest_needed", "average", "UNSETTLED")
 PRUNING = {"none": 0, "star1": 1, "star2": 2}
-NO_LIMIT = 1 << 62
-SHORT_DEPTH, SHORT_NODES = 2, 300_000
-"""Up to here a search takes milliseconds and runs in the caller's thread; longer ones must hear Ctrl-C."""
-
-
-def search_plies(rules: Rules) -> int:
-    """How deep any line can go: a move and a roll for each step of depth, and room for rolls in a row."""
-    return min(rules.max_plies, (3 if rules.chances else 1) * MAX_DEPTH)
 
 
 def context(rules: Rules) -> np.ndarray:
@@ -58,8 +46,10 @@ def context(rules: Rules) -> np.ndarray:
     return np.zeros(1, np.dtype(fields, align=True))
 
 
-class CompiledExpectiminimax:
+class CompiledExpectiminimax(CompiledDeepening):
     """See `Expectiminimax` for what it promises. One search at a time: it owns one record and one table."""
+
+    short_depth = 2
 
     def __init__(
         self,
@@ -75,92 +65,27 @@ class CompiledExpectiminimax:
     ) -> None:
         rules = game.rules
         assert rules is not None
-        self.game, self.evaluator, self.samples = game, evaluator, samples
         worst, best = map(float, game.utility_range)
         rolls = specialise(ROLL_TEMPLATE, **bindings(rules, "chances", "key"), WORST=worst, BEST=best)
-        self.kernels: Any = specialise(
+        kernels: Any = specialise(
             TEMPLATE,
-            **bindings(rules, *RULE_NAMES),
+            **player_bindings(game, kernel, is_cutoff, "key", "viewer"),
             **{name: getattr(rolls, name) for name in ROLL_NAMES},
-            utility_player=utility_to_any(rules),
-            evaluate_player=kernel.evaluate_player,
-            is_cutoff=jitable(is_cutoff),
             table_entry=table_entry,
-            N_WORDS=rules.n_words,
-            N_PLAYERS=game.n_players,
-            HAS_CHANCE=rules.chances is not None,
-            MAX_PLIES=search_plies(rules),
-            SIZES=(rules.max_actions, rules.max_outcomes),  # of the record: a kernel is compiled for one only
         )
-        self.params = kernel.params.copy()
-        self.box = context(rules)
-        self.at = {name: self.box[name] for name in self.box.dtype.names or ()}
-        self.row = {name: self.box[name][0] for name in ("words", "ranks", "values", "line")}
-        self.row["actions"] = self.box["actions"][0, 0]  # the root's
+        super().__init__(game, evaluator, kernel, kernels, context(rules), "expectiminimax")
         self.at["use_table"][0], self.at["pruning"][0], self.at["samples"][0] = table, PRUNING[pruning], samples or 0
         self.table = Table(table_bits if table else 0)
         self.at["table_address"][0] = self.table.address
         self.at["table_mask"][0] = len(self.table.entries) - 1
-        self.threads = KernelThreads([self.at["stop"]])
         self.searches = 0
-        self._warm_up()
+        self.warm_up(kernels.value)
 
-    def _warm_up(self) -> None:
-        """Compile, or fetch from the disk, before the first clock starts to run."""
-        announce(f"expectiminimax for {self.game.name} with the {self.evaluator.name} Eval", self.kernels.deepen)
-        s = self.game.initial()
-        while self.game.to_play(s) == CHANCE:
-            s = self.game.result(s, self.game.chances(s)[0][0])
-        try:
-            self.search(s, Limits(depth=1), seed=None, action_values=False)
-        except COMPILE_ERRORS as error:
-            raise explain_failure(error, f"expectiminimax for {self.game.name}") from None
-        if len(self.kernels.value.signatures) > 1:  # it would crash when loaded from the disk (Numba #6061)
-            raise EvallearnError(f"the kernel of {self.game.name} was compiled twice: please report this as a bug")
-
-    def search(self, s: State, limits: Limits, *, seed: int | None, action_values: bool) -> SearchResult:
-        start = perf_counter()
-        at, row = self.at, self.row
-        row["words"][:] = self.game.encode(s)
-        player = int(self.kernels.prepare(self.box))
-        if player < 0:
-            require_decision(self.game, s)
-        at["player"][0] = player
-        n = int(at["n_root"][0])
-        ranks = tie_ranks(n, seed)
-        row["ranks"][:n] = ranks
-        at["best_index"][0] = ranks.index(0)
-        at["all_values"][0] = action_values
-        at["node_limit"][0] = NO_LIMIT if limits.nodes is None else limits.nodes
-        at["seed"][0] = mix64(mix64((seed or 0) + SALT))
+    def begin(self, seed: int | None, all_values: bool) -> None:
+        self.at["all_values"][0] = all_values
+        self.at["seed"][0] = mix64(mix64((seed or 0) + SALT))
         self.searches += 1
-        at["salt"][0] = mix64(mix64(self.searches + SALT))
-        interrupted = self._run(limits, start)
-        actions = row["actions"][:n].tolist()
-        depth = int(at["depth"][0])
-        values = row["values"][:n].tolist()
-        result = SearchResult(
-            action=actions[int(at["best_index"][0])],
-            value=(float(at["value"][0]) if depth else self.evaluator.evaluate(s, player)) + 0.0,  # never -0.0
-            player=player,
-            depth=depth,
-            nodes=int(at["nodes"][0]),
-            pv=tuple(row["line"][: int(at["line_length"][0])].tolist()),
-            exact=bool(at["exact"][0]),
-            seconds=perf_counter() - start,
-            action_values=dict(zip(actions, values, strict=True)) if action_values and depth else None,
-            leaves=int(at["asked"][0] + at["ended"][0]),
-            standard_error=math.sqrt(at["found_variance"][0]) if at["drawn"][0] else None,
-        )
-        if interrupted:
-            raise Interrupted(result)
-        return result
+        self.at["salt"][0] = mix64(mix64(self.searches + SALT))
 
-    def _run(self, limits: Limits, start: float) -> bool:
-        """True if Ctrl-C ended it."""
-        depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
-        return self.threads.run(
-            [lambda: self.kernels.deepen(self.box, self.params, depth)],
-            deadline=None if limits.seconds is None else start + limits.seconds,
-            short=depth <= SHORT_DEPTH or (limits.nodes or NO_LIMIT) <= SHORT_NODES,
-        )
+    def standard_error(self) -> float | None:
+        return math.sqrt(self.at["found_variance"][0]) if self.at["drawn"][0] else None

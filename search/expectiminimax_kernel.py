@@ -8,6 +8,7 @@ roll, note_low, note_high, lowest_needed, highest_needed, average,
 UNSETTLED                                                            of star_roll_kernel.py
 table_entry                                                          of expectiminimax_table.py
 N_WORDS, N_PLAYERS, MAX_PLIES, HAS_CHANCE                            of the game
+note_line, keep_iteration                                            see lines.py
 CACHE                                                                whether the disk cache is on
 
 Everything a search carries is one record, `ctx` (expectiminimax_compiled.context). The algorithm is that of star.py,
@@ -210,16 +211,6 @@ def bring_forward(a, n, row):
 
 
 @njit(nogil=True)
-def note_line(a, ply, ctx):
-    """The principal variation from `ply`: this action, then the child's line."""
-    n = ctx.pv_length[ply + 1]
-    ctx.pv[ply, 0] = a
-    for i in range(n):
-        ctx.pv[ply, i + 1] = ctx.pv[ply + 1, i]
-    ctx.pv_length[ply] = n + 1
-
-
-@njit(nogil=True)
 def search_root(s, depth, ctx, params):
     """One iteration over the root actions, the best of the last one first; False if it was stopped.
 
@@ -290,15 +281,10 @@ def deepen(box, eval_box, max_depth):
         asked = ctx.asked + ctx.recalled
         if not search_root(s, np.int64(depth), ctx, params):
             break
-        ctx.depth = depth
+        keep_iteration(depth, ctx)
         done = ctx.asked + ctx.recalled == asked
         ctx.exact = done and ctx.drawn == 0
         ctx.found_variance = ctx.variance[0]
-        for i in range(ctx.n_root):  # loops: to copy by slices takes Numba seconds to compile
-            ctx.values[i] = ctx.new_values[i]
-        ctx.line_length = ctx.pv_length[0]
-        for i in range(ctx.line_length):
-            ctx.line[i] = ctx.pv[0, i]
         if done:
             break
         if ctx.pruning != NO_PRUNING:

@@ -5,6 +5,7 @@ State, actions, result, is_terminal, to_play, chances            the game's `Rul
 utility_player(s, player), evaluate_player(s, player, params)    values to any player
 is_cutoff(s, depth_left) -> bool                                 the cutoff test
 N_WORDS, N_PLAYERS, MAX_PLIES, HAS_CHANCE                        of the game
+note_line, keep_iteration                                        see lines.py
 CACHE                                                            whether the disk cache is on
 
 Everything a search carries is one record, `ctx` (maxn_compiled.context): ctx.worth[ply] is the vector of the position
@@ -77,16 +78,6 @@ def maximised(ply, player, ctx):
 
 
 @njit(nogil=True)
-def note_line(a, ply, ctx):
-    """The principal variation from `ply`: this action, then the child's line."""
-    n = ctx.pv_length[ply + 1]
-    ctx.pv[ply, 0] = a
-    for i in range(n):
-        ctx.pv[ply, i + 1] = ctx.pv[ply + 1, i]
-    ctx.pv_length[ply] = n + 1
-
-
-@njit(nogil=True)
 def search_root(s, depth, ctx, params):
     """One iteration over the root actions; False if it was stopped. Of equal ones the lower rank wins."""
     if ctx.nodes >= ctx.node_limit:
@@ -137,12 +128,7 @@ def deepen(box, eval_box, max_depth):
         asked = ctx.asked
         if not search_root(s, np.int64(depth), ctx, params):
             break
-        ctx.depth = depth
+        keep_iteration(depth, ctx)
         ctx.exact = ctx.asked == asked
-        for i in range(ctx.n_root):  # loops: Numba compiles all of its strings with an assignment of slices
-            ctx.values[i] = ctx.new_values[i]
-        ctx.line_length = ctx.pv_length[0]
-        for i in range(ctx.line_length):
-            ctx.line[i] = ctx.pv[0, i]
         if ctx.exact:
             break

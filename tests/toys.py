@@ -309,3 +309,42 @@ class CoinRace(Game):
 
     def from_text(self, text: str) -> tuple[int, ...]:
         return tuple(map(int, text.split()))
+
+
+class Dice(TreeGame):
+    """A tree in which every node at odd depth is a roll of a fair die; player 0 chooses at the others."""
+
+    name = "dice"
+    has_chance = True
+    n_players = 1
+    zero_sum = False
+
+    def to_play(self, s: tuple[int, ...]) -> int:
+        return CHANCE if len(s) % 2 and not self.is_terminal(s) else 0
+
+    def actions(self, s: tuple[int, ...]) -> Sequence[int]:
+        return () if self.to_play(s) == CHANCE else super().actions(s)
+
+    def result(self, s: tuple[int, ...], a: int) -> tuple[int, ...]:
+        return (*s, a)
+
+    def chances(self, s: tuple[int, ...]) -> Sequence[tuple[int, float]]:
+        n = len(self.node(s))
+        return [(i, 1 / n) for i in range(n)]
+
+
+class ThreeSeats(TreeGame):
+    """A tree whose leaves are worth a vector; the players move in turn."""
+
+    name = "three_seats"
+    n_players = 3
+    zero_sum = False
+
+    def to_play(self, s: tuple[int, ...]) -> int:
+        return len(s) % 3
+
+    def is_terminal(self, s: tuple[int, ...]) -> bool:
+        return isinstance(self.node(s), tuple)
+
+    def utility(self, s: tuple[int, ...], player: int) -> float:
+        return float(self.node(s)[player])

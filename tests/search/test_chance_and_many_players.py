@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import CoinRace, DoubleMove, TreeGame
+from toys import CoinRace, Dice, DoubleMove, ThreeSeats, TreeGame
 
-from evallearn import CHANCE, AlphaBeta, Expectiminimax, FunctionEval, Limits, LinearEval, MaxN, Minimax, search_for
+from evallearn import AlphaBeta, Expectiminimax, FunctionEval, Limits, LinearEval, MaxN, Minimax, search_for
 from evallearn.errors import SearchError
 from evallearn.protocols import Game
 
@@ -23,34 +22,6 @@ trees = st.lists(
 def by_path(s: Any, player: int) -> float:
     value = (hash(s) % 19 - 9) * 0.9
     return value if player == 0 else -value
-
-
-class Dice(TreeGame):
-    """A tree in which every node at odd depth is a roll of a fair die; player 0 chooses at the others."""
-
-    name = "dice"
-    has_chance = True
-
-    def to_play(self, s: tuple[int, ...]) -> int:
-        return CHANCE if len(s) % 2 and not self.is_terminal(s) else 0
-
-    def actions(self, s: tuple[int, ...]) -> Sequence[int]:
-        return () if self.to_play(s) == CHANCE else super().actions(s)
-
-    def result(self, s: tuple[int, ...], a: int) -> tuple[int, ...]:
-        return (*s, a)
-
-    def chances(self, s: tuple[int, ...]) -> Sequence[tuple[int, float]]:
-        n = len(self.node(s))
-        return [(i, 1 / n) for i in range(n)]
-
-
-class ThreeSeats(TreeGame):
-    """A tree whose leaves are worth a vector; the players move in turn."""
-
-    name = "three_seats"
-    n_players = 3
-    zero_sum = False
 
 
 def blank(s: Any, player: int) -> float:
