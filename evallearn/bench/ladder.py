@@ -32,7 +32,7 @@ TABLE_BITS = 20
 
 @dataclass(frozen=True)
 class Suite:
-    """Fixed positions of a game in its notation, and a depth that takes about a second without any refinement."""
+    """Fixed positions of a game in its notation, and a depth that takes seconds without any refinement."""
 
     game: str
     heuristic: str
@@ -43,30 +43,52 @@ class Suite:
 
 
 SUITES = (
-    Suite("connect_four", "threats", 11, 6_442_511_945, ("", "7736", "77542422", "776742422312")),
     Suite(
-        "othello", "mobility", 8, 728_924_799,
+        "connect_four", "threats", 11, 12_501_236_416,
+        (
+            "", "53", "4421", "766544", "44634322", "7644462311", "676665343424", "67656664432311",
+            "5757763533226211", "767775655654322411",
+        ),
+    ),
+    Suite(
+        "othello", "mobility", 8, 1_486_033_341,
         (
             "---------------------------OX------XO--------------------------- X",
-            "----------X--------X------XXX-----OXO----O-O----O---O----------- X",
-            "O-X------OX-------O-OX---OXOOO--O--XO-O---X-OO------O----------- X",
-            "---X------XXO---O-XXOO---OOXX-O-OOXOOO----X-OOXO------XX------X- X",
+            "-------------O-----X-O-----XXO-----XOO-------O------------------ X",
+            "---------XXX-------XXO----OOOX-----XXOX------XO----------------- X",
+            "--OX-------OX---XXXXX------OXOX---OXO-O--OX-XO--O--------------- X",
+            "-------------O----OOOOO--XXOO---XXOOOO--XOOOX---X-XXO-----X-OO-- X",
+            "O-------XOOO-X---XOOO--X-OXOXOX--XOXOOO-XXXOOOX-----OO------X-O- X",
+            "----OOOO---XXX-O--XXXXO-O-XOOOOOXXXOOXX-XOOOOXX-O--O-X----O----- X",
+            "-O-X------OXOO---OXXOO---XOXOX--XOXOOOOOOOOXXX--OOOOXXOO-O-O-X-X X",
+            "---OOOOO-O-OOOOO--OOOOOX-OXXXOX-OOOOOXO--OXXOOX--OOO-XXXXO----XO X",
+            "OX---OXXOOOOOOXXOXO-XX-XOXOOOO--OXXOOOOO-X-XOX-XX-XOOOX--XOOOOO- X",
         ),
     ),
     Suite(
-        "checkers", "material", 11, 389_881_095,
+        "checkers", "material", 11, 1_271_064_744,
         (
             "B:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12",
-            "B:W17,20,21,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,11,12,18",
-            "B:W9,21,22,25,27,28,29,30,31,32:B1,2,3,5,6,7,8,12,16,19",
+            "B:W18,21,23,24,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,12",
+            "B:W20,21,23,24,25,26,27,29,30,31,32:B1,2,3,4,6,7,8,11,13,14,16",
+            "B:W23,24,25,26,28,29,30,31,32:B1,2,3,4,6,8,11,14,16,21",
+            "B:W17,19,21,22,24,26,27,28,31,32:B1,2,4,5,7,8,9,10,11,20",
+            "B:W15,21,22,23,26,27,28,31,32:B1,3,4,5,7,8,12,16,20",
+            "B:W21,24,26,27,30,32:B1,4,5,9,10,14",
+            "B:W11,12,19,25,29,30,31:B1,2,3,4,6,21,27,28",
+            "B:W19,20,25,28,29:B2,4,7,9,12",
+            "B:W25:B2,4,6,9,13,15,K32",
         ),
     ),
     Suite(
-        "chess", "material", 5, 371_010_617,
+        "chess", "material", 5, 480_105_451,
         (
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
             "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
+            "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+            "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+            "rnbq1k1r/pp1Pbppp/2p5/8/2B5/8/PPP1NnPP/RNBQK2R w KQ - 1 8",
         ),
     ),
 )  # fmt: skip
