@@ -88,7 +88,7 @@ def test_monte_carlo_search_shows_its_simulations(capsys: pytest.CaptureFixture[
     assert "simulations" in capsys.readouterr().out
 
 
-ALPHABETA = {"no pruning", "alpha-beta", "+ table", "+ killers, history", "+ PVS", "+ aspiration", "+ captures first"}
+ALPHABETA = {"no pruning", "alpha-beta", "+ table", "+ killers, history", "+ PVS", "+ aspiration"}
 SAMPLING = {"MCTS", "flat Monte Carlo"}
 
 

@@ -219,18 +219,26 @@ def actions_table(game: Game, figures: dict[str, Any], top: int | None) -> Table
 
 
 def comparison_table(game: Game, rows: list[dict[str, Any]]) -> Table:
-    table = Table(title="the same limits for all")
-    for name in ("setting", "action", "value", "", "depth", "nodes", "leaves", "s"):
-        table.add_column(name, no_wrap=True)
+    """Narrow enough for 80 columns; --json has the figures in full."""
+    table = Table(title="the same limits for all", caption="* proven" if any(row["exact"] for row in rows) else None)
+    for name in ("setting", "action", "value", "depth", "nodes", "leaves", "seconds"):
+        table.add_column(name, no_wrap=True, justify="left" if name in ("setting", "action") else "right")
     for row in rows:
         table.add_row(
             row["setting"],
             row["action"],
-            number(game, row["value"]),
-            "proven" if row["exact"] else "",
+            number(game, row["value"]) + ("*" if row["exact"] else " "),
             str(row["depth"]),
-            f"{row['nodes']:,}",
-            f"{row['leaves']:,}",
+            short(row["nodes"]),
+            short(row["leaves"]),
             f"{row['seconds']:.3f}",
         )
     return table
+
+
+def short(n: int) -> str:
+    """A count in at most seven characters."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e4)):
+        if n >= size:
+            return f"{n / (1e3 if unit == 'k' else size):.3g} {unit}"
+    return str(n)

@@ -37,6 +37,7 @@ def way_of(game: Game, name: str | None) -> Way:
 
 BARE = {"table": False, "killers": False, "history": False, "pvs": False, "aspiration": False, "noisy_first": False}
 ORDERED = {**BARE, "table": True, "killers": True, "history": True}
+CAPTURES_FIRST = Way("+ captures first", "alphabeta")
 ALPHABETA = (
     Way("no pruning", "expectiminimax", {"pruning": "none", "table": False}),
     Way("alpha-beta", "alphabeta", BARE),
@@ -44,7 +45,7 @@ ALPHABETA = (
     Way("+ killers, history", "alphabeta", ORDERED),
     Way("+ PVS", "alphabeta", {**ORDERED, "pvs": True}),
     Way("+ aspiration", "alphabeta", {**ORDERED, "pvs": True, "aspiration": True}),
-    Way("+ captures first", "alphabeta"),
+    CAPTURES_FIRST,
     Way("+ quiescence", "alphabeta", {"quiescence": 10}),
     Way("+ extensions", "alphabeta", {"quiescence": 10, "extensions": 4}),
     Way("+ null moves", "alphabeta", {"quiescence": 10, "extensions": 4, "null_move": True}),
@@ -66,6 +67,8 @@ def ways_for(game: Game, evaluator: Evaluator) -> Iterator[tuple[Way, Search]]:
     usual, _ = usual_search(game)
     family = {"alphabeta": ALPHABETA, "expectiminimax": EXPECTIMINIMAX, "maxn": MANY_PLAYERS}[usual]
     for way in (*family, *SAMPLING):
+        if way == CAPTURES_FIRST and not game.has("noisy_actions"):
+            continue
         try:
             search = way.build(game, evaluator)
         except SearchError:  # it cannot play this game
