@@ -113,7 +113,7 @@ def test_comparison_shows_every_setting_that_suits_the_game(capsys: pytest.Captu
         (
             ("chess", "--depth", "2"),
             ALPHABETA
-            | {"+ quiescence", "+ extensions", "+ null moves", "late moves reduced", "two threads"}
+            | {"+ captures first", "+ quiescence", "+ extensions", "+ null moves", "late moves reduced", "two threads"}
             | SAMPLING,
         ),
     ],
