@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evallearn.agents import parse_agent
     from evallearn.arena import play_match
     from evallearn.check import check_game
-    from evallearn.errors import EvallearnError
+    from evallearn.errors import EvallearnError, Interrupted
     from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, SolvedEval, save_evaluator
     from evallearn.protocols import CHANCE, Evaluator, Game, Heuristic, Limits, Rules, SearchResult
     from evallearn.registry import game_names, get_game, load
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
         MaxN,
         Minimax,
         Paranoid,
+        and_or_search,
+        check_plan,
         named_search,
         search_for,
         solve,
@@ -58,6 +60,9 @@ _HOME = {
     "SolvedEval": "evaluators",
     "named_search": "search",
     "solve": "search",
+    "Interrupted": "errors",
+    "and_or_search": "search",
+    "check_plan": "search",
     "MlpEval": "evaluators",
     "Rules": "protocols",
     "SearchResult": "protocols",
@@ -83,6 +88,7 @@ __all__ = [
     "FunctionEval",
     "Game",
     "Heuristic",
+    "Interrupted",
     "Limits",
     "LinearEval",
     "MaxN",
@@ -92,7 +98,9 @@ __all__ = [
     "Rules",
     "SearchResult",
     "SolvedEval",
+    "and_or_search",
     "check_game",
+    "check_plan",
     "game_names",
     "get_game",
     "load",

@@ -341,6 +341,10 @@ IsCutoff = Callable[[Any, int], bool]
 """is_cutoff(s, depth_left) -> True where the search must stop and ask the Eval."""
 
 
+MOST_NODES, MOST_SECONDS = 1 << 62, 1e9
+"""What a kernel can count, and what a clock can wait: thirty years."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """When a search must stop: any combination; at least one. The first that is reached counts."""
@@ -358,8 +362,10 @@ class Limits:
         for name, value in (("depth", self.depth), ("nodes", self.nodes)):
             if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
                 raise SearchError(f"{name}={value!r} is no limit: give a whole number of 1 or more")
-        if self.seconds is not None and not (isinstance(self.seconds, Real) and 0 < self.seconds < float("inf")):
-            raise SearchError(f"seconds={self.seconds!r} is no limit: give a number above 0")
+            if value is not None and value > MOST_NODES:
+                raise SearchError(f"{name}={value!r} is no limit: give at most 2**62, or leave it out")
+        if self.seconds is not None and not (isinstance(self.seconds, Real) and 0 < self.seconds <= MOST_SECONDS):
+            raise SearchError(f"seconds={self.seconds!r} is no limit: give a number above 0, at most {MOST_SECONDS:g}")
 
     def __str__(self) -> str:
         parts = (("depth", self.depth), ("nodes", self.nodes), ("time", self.seconds))

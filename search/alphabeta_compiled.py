@@ -16,7 +16,7 @@ from evallearn.compiled.table import MOST_ACTIONS, Table
 from evallearn.errors import Interrupted, SearchError
 from evallearn.protocols import EvalKernel, Evaluator, Game, Limits, Rules, SearchResult, State
 from evallearn.search.common import ASPIRATION, MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks
-from evallearn.search.deepening_compiled import NO_LIMIT, SHORT_NODES, warm_up
+from evallearn.search.deepening_compiled import NO_LIMIT, SHORT_NODES, WARM_UP_NODES, warm_up
 from evallearn.search.lines import keep_iteration, note_line
 from evallearn.search.options import Options
 from evallearn.search.running import KernelThreads
@@ -132,6 +132,7 @@ class CompiledAlphaBeta:
                 "or use floor='plain'"
             )
         self.game, self.evaluator, self.keep_table = game, evaluator, keep_table
+        self.cuts_at_depth = options.is_cutoff is cut_at_depth
         self.kernels = kernels(game, kernel, options, threads > 1)
         self.params = [kernel.params.copy() for _ in range(threads)]
         self.boxes = [context(rules, threads) for _ in range(threads)]
@@ -152,7 +153,10 @@ class CompiledAlphaBeta:
         self.win = float(game.utility_range[1])
         self.threads = KernelThreads([box["stop"] for box in self.boxes])
         what = f"alpha-beta for {game.name} with the {evaluator.name} Eval"
-        warm_up(game, what, self.kernels.deepen, self.kernels.value_mover, lambda s: self.search(s, Limits(depth=1)))
+        warm_up(game, what, self.kernels.deepen, self.kernels.value_mover, self._once)
+
+    def _once(self, s: State) -> None:
+        self.search(s, Limits(depth=1, nodes=WARM_UP_NODES))
 
     def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
         start = perf_counter()
@@ -195,7 +199,7 @@ class CompiledAlphaBeta:
             partial(self.kernels.deepen, box, params, depth, free, self.win, margin)
             for box, params in zip(self.boxes, self.params, strict=True)
         ]
-        short = depth <= SHORT_DEPTH or (limits.nodes or NO_LIMIT) <= SHORT_NODES
+        short = (self.cuts_at_depth and depth <= SHORT_DEPTH) or (limits.nodes or NO_LIMIT) <= SHORT_NODES
         deadline = None if limits.seconds is None else start + limits.seconds
         if short:  # not worth a second thread
             works = works[:1]

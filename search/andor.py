@@ -16,6 +16,9 @@ from typing import Any, Protocol
 
 from evallearn.errors import SearchError
 
+LONGEST_TEXT = 100
+"""Steps in a row that a plan's text shows."""
+
 
 class Problem(Protocol):
     """What the search asks for. States and actions are hashable."""
@@ -61,8 +64,14 @@ class Step:
 
     def __str__(self) -> str:
         """`suck; if 5: right; suck`: outcomes that need different plans are told apart, goals say nothing."""
+        return self._text(LONGEST_TEXT)
+
+    def _text(self, steps: int) -> str:
+        """The first steps of it."""
+        if steps == 0:
+            return "..."
         text = f"{self.label}: {self.action}" if self.label else str(self.action)
-        texts = {s: str(plan) for s, plan in self.then.items()}
+        texts = {s: plan._text(steps - 1) if isinstance(plan, Step) else str(plan) for s, plan in self.then.items()}
         if len(set(texts.values())) == 1:
             only = next(iter(texts.values()))
             return text if only == "done" else f"{text}; {only}"

@@ -13,11 +13,13 @@ from evallearn.compiled.bits import jitable
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure
 from evallearn.errors import EvallearnError, Interrupted
 from evallearn.protocols import CHANCE, EvalKernel, Evaluator, Game, IsCutoff, Limits, Rules, SearchResult, State
-from evallearn.search.common import MAX_DEPTH, require_decision, tie_ranks
+from evallearn.search.common import MAX_DEPTH, cut_at_depth, require_decision, tie_ranks
 from evallearn.search.lines import keep_iteration, note_line
 from evallearn.search.running import KernelThreads
 
 NO_LIMIT = 1 << 62
+WARM_UP_NODES = 100
+"""A cutoff test of the user's may never cut."""
 SHORT_NODES = 300_000
 """Up to here a search takes milliseconds and runs in the caller's thread; longer ones must hear Ctrl-C."""
 
@@ -67,9 +69,17 @@ class CompiledDeepening:
     """Up to here it takes milliseconds."""
 
     def __init__(
-        self, game: Game, evaluator: Evaluator, kernel: EvalKernel, kernels: Any, box: np.ndarray, what: str
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        kernel: EvalKernel,
+        is_cutoff: IsCutoff,
+        kernels: Any,
+        box: np.ndarray,
+        what: str,
     ) -> None:
         self.game, self.evaluator, self.kernels, self.box, self.what = game, evaluator, kernels, box, what
+        self.cuts_at_depth = is_cutoff is cut_at_depth
         self.params = kernel.params.copy()
         self.at = {name: box[name] for name in box.dtype.names or ()}
         self.row = {name: box[name][0] for name in ("words", "ranks", "values", "line")}
@@ -79,7 +89,7 @@ class CompiledDeepening:
     def warm_up(self, recursive: Any) -> None:
         """Compile. recursive: the kernel that calls itself."""
         what = f"{self.what} for {self.game.name} with the {self.evaluator.name} Eval"
-        once = Limits(depth=1)
+        once = Limits(depth=1, nodes=WARM_UP_NODES)
         warm_up(self.game, what, self.kernels.deepen, recursive, lambda s: self.search(s, once, seed=None))
 
     def begin(self, seed: int | None, all_values: bool) -> None:
@@ -129,5 +139,5 @@ class CompiledDeepening:
         return self.threads.run(
             [lambda: self.kernels.deepen(self.box, self.params, depth)],
             deadline=None if limits.seconds is None else start + limits.seconds,
-            short=depth <= self.short_depth or (limits.nodes or NO_LIMIT) <= SHORT_NODES,
+            short=(self.cuts_at_depth and depth <= self.short_depth) or (limits.nodes or NO_LIMIT) <= SHORT_NODES,
         )

@@ -73,7 +73,7 @@ class CompiledExpectiminimax(CompiledDeepening):
             **{name: getattr(rolls, name) for name in ROLL_NAMES},
             table_entry=table_entry,
         )
-        super().__init__(game, evaluator, kernel, kernels, context(rules), "expectiminimax")
+        super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules), "expectiminimax")
         self.at["use_table"][0], self.at["pruning"][0], self.at["samples"][0] = table, PRUNING[pruning], samples or 0
         self.table = Table(table_bits if table else 0)
         self.at["table_address"][0] = self.table.address

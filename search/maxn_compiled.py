@@ -48,7 +48,7 @@ class CompiledMaxN(CompiledDeepening):
         rules = game.rules
         assert rules is not None
         kernels: Any = specialise(TEMPLATE, **player_bindings(game, kernel, is_cutoff, "chances"))
-        super().__init__(game, evaluator, kernel, kernels, context(rules, game.n_players), "max^n")
+        super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules, game.n_players), "max^n")
         self.at["tie_sign"][0] = TIES[ties]
         self.at["allied"][0, list(alliance)] = 1
         self.warm_up(kernels.vector)

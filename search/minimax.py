@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evallearn.errors import SearchError
+from evallearn.errors import Interrupted, SearchError
 from evallearn.protocols import Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
 from evallearn.search.common import (
     Budget,
@@ -46,22 +46,31 @@ class Minimax:
         self.budget, self.asked, self.leaves = Budget(None, None), 0, 0
         self.budget.spend()
         player, actions = self.game.to_play(s), self.game.actions(s)
-        lines = [self.value(self.game.result(s, a), limits.depth - 1, player) for a in actions]
+        lines: list[tuple[float, tuple[Action, ...]]] = []
+        interrupted = False
+        try:
+            lines.extend(self.value(self.game.result(s, a), limits.depth - 1, player) for a in actions)
+        except KeyboardInterrupt:
+            interrupted = True
+            lines = lines or [(self.evaluator.evaluate(s, player), ())]
         ranks = tie_ranks(len(actions), seed)
-        best = max(range(len(actions)), key=lambda i: (lines[i][0], -ranks[i]))
+        best = max(range(len(lines)), key=lambda i: (lines[i][0], -ranks[i]))
         value, pv = lines[best]
-        return SearchResult(
+        result = SearchResult(
             action=actions[best],
             value=value,
             player=player,
-            depth=limits.depth,
+            depth=0 if interrupted else limits.depth,
             nodes=self.budget.nodes,
             pv=(actions[best], *pv),
-            exact=self.asked == 0 or value in self.game.utility_range,
+            exact=not interrupted and (self.asked == 0 or value in self.game.utility_range),
             seconds=self.budget.seconds,
-            action_values={a: v for a, (v, _) in zip(actions, lines, strict=True)},
+            action_values={a: v for a, (v, _) in zip(actions, lines, strict=False)},
             leaves=self.leaves,
         )
+        if interrupted:
+            raise Interrupted(result)
+        return result
 
     def value(self, s: State, depth_left: int, player: int, lengthened: int = 0) -> tuple[float, tuple[Action, ...]]:
         """H-MINIMAX(s, depth) to `player`, and the line that leads to it."""

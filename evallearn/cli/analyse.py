@@ -67,7 +67,8 @@ def command(
     shows the best so far.
 
     With --compare every setting gets the same limits, but no more than 10 seconds unless --time allows them; where
-    only a depth is given, Monte Carlo searches get the time that the first search took, or a second.
+    only a depth is given, Monte Carlo searches get the time that the first search took, or a second. The first time a
+    kernel for each of them is compiled, which may take a minute or two.
 
     Example: evallearn analyse connect_four 44455 --depth 12 --compare
     """
@@ -96,12 +97,14 @@ def decision(game: Game, s: State) -> State:
         raise SpecError(f"the game is over in {game.name} position {game.to_text(s)!r}: there is nothing to analyse")
     if game.to_play(s) != CHANCE:
         return s
+    dice = [game.action_to_text(s, o) for o, _ in game.chances(s)]
     after = s
     while game.to_play(after) == CHANCE:
         after = game.result(after, game.chances(after)[0][0])
+    roll = "name two dice with --roll D D, or " if all(len(d) == 2 and d.isdigit() for d in dice) else ""
     raise SpecError(
-        f"{game.name} position {game.to_text(s)!r} waits for chance: name two dice with --roll D D, or give a position "
-        f"after it, such as {game.to_text(after)!r}"
+        f"{game.name} position {game.to_text(s)!r} waits for chance: {roll}give a position after it, such as "
+        f"{game.to_text(after)!r}"
     )
 
 
@@ -193,6 +196,10 @@ def show(game: Game, figures: dict[str, Any], top: int | None) -> None:
         sure += f", standard error {found['standard_error']:.3g}"
     out.print(f"best: {found['action']}, worth {worth(game, found['value'], found['exact'])} ({sure})", style="bold")
     out.print(f"line: {in_a_row(found['line'])}")
+    known = {row["action"]: row["solved"] for row in found["actions"] if row["solved"] is not None}
+    if known and not found["exact"]:
+        best = max(known, key=known.__getitem__)
+        out.print(f"the game itself knows: best is {best}, worth {worth(game, known[best], True)}", style="bold")
     out.print(
         f"{found['setting']} with the {figures['eval']} Eval, {figures['limits']}: depth {found['depth']}, "
         f"{found['nodes']:,} nodes, {found['leaves']:,} leaves, {found['seconds']:.3f} s",

@@ -295,6 +295,8 @@ def test_limits_that_make_no_sense_are_refused() -> None:
         ({"seconds": float("nan")}, "seconds=nan is no limit"),
         ({"seconds": "1"}, "seconds='1' is no limit"),
         ({"depth": float("inf")}, "depth=inf is no limit"),
+        ({"nodes": 10**20}, "nodes=100000000000000000000 is no limit: give at most 2\\*\\*62"),
+        ({"seconds": 1e300}, r"seconds=1e\+300 is no limit: give a number above 0, at most 1e\+09"),
     ):
         with pytest.raises(SearchError, match=message):
             Limits(**settings)  # type: ignore[arg-type]

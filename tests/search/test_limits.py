@@ -199,3 +199,17 @@ def test_positions_that_wait_for_the_dice_are_refused(name: str, floor: str) -> 
     waiting = next(s for s in rolls if DICE.to_play(s) == -1)
     with pytest.raises(SearchError, match="waits for the dice: roll them first"):
         built(name, floor).search(waiting, Limits(depth=1, nodes=10))
+
+
+def never(s, depth_left):  # type: ignore[no-untyped-def]  # compiled by Numba
+    return False
+
+
+@pytest.mark.long
+def test_a_cutoff_test_that_never_cuts_is_stopped_by_the_limits() -> None:
+    evaluator = LinearEval.zero(DICE)
+    search = Expectiminimax(DICE, evaluator, is_cutoff=never)
+    s = DICE.root(1, branching=5, levels=30, uniform=1)
+    assert search.search(s, Limits(depth=1, nodes=1000)).nodes <= 1000
+    trees = AlphaBeta(TREE, LinearEval.zero(TREE), is_cutoff=never)
+    assert trees.search(TREE.root(1, branching=5, levels=30, uniform=1), Limits(depth=1, seconds=0.05)).seconds < 5
