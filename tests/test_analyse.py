@@ -70,6 +70,7 @@ def test_exact_values_of_a_solved_game_stand_beside_the_estimates(capsys: pytest
     assert "+1, a win" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_dice_are_named_with_roll(capsys: pytest.CaptureFixture[str]) -> None:
     found = json_of(capsys, "backgammon", "4HPwATDgc/ABMA", "--roll", "1", "3")
     assert found["analysis"]["action"] == "8/5 6/5"

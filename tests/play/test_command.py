@@ -34,7 +34,12 @@ FAST = "--limit depth=1 --judge depth=1 --seed 3"
 @pytest.mark.parametrize(
     ("game", "typed", "told"),
     [
-        ("three_player_connect --you second", "5\n5\n", "second: you; third: handwritten:threats@depth=1"),
+        pytest.param(
+            "three_player_connect --you second",
+            "5\n5\n",
+            "second: you; third: handwritten:threats@depth=1",
+            marks=pytest.mark.long,
+        ),
         pytest.param("three_player_connect --you 3", "5\n", "third: you", marks=pytest.mark.long),
         ("pig", "roll\nroll\nhint\nroll\nhold\n", "dice for you: "),
         pytest.param(
@@ -43,7 +48,7 @@ FAST = "--limit depth=1 --judge depth=1 --seed 3"
             "optimal in expectation (estimated, depth 1)",
             marks=pytest.mark.long,
         ),
-        ("backgammon", "moves\nhint\n", "dice for you: "),
+        pytest.param("backgammon", "moves\nhint\n", "dice for you: ", marks=pytest.mark.long),
         pytest.param("backgammon --you second", "hint\n", "dice for the machine: ", marks=pytest.mark.long),
         ("matches,piles=3-4-5,k=3", "3:1\nhint\n", "first: you; second: handwritten:nim@depth=1"),
         ("pig,target=10 --you none --opponent random --opponent zero", "", "first: random; second: zero@depth=1"),
@@ -113,8 +118,8 @@ def test_a_position_is_started_from(play: Callable[..., tuple[int, str]]) -> Non
 
 
 def test_a_users_own_plain_game_is_played(play: Callable[..., tuple[int, str]]) -> None:
-    Path("mygame.py").write_text("from toys import Takeaway\n\n\nclass Mine(Takeaway):\n    name = 'mine'\n")
-    code, output = play("mygame:Mine --limit depth=3 --judge depth=12 --seed 1", "1\n")
+    Path("myplaingame.py").write_text("from toys import Takeaway\n\n\nclass Mine(Takeaway):\n    name = 'mine'\n")
+    code, output = play("myplaingame:Mine --limit depth=3 --judge depth=12 --seed 1", "1\n")
     assert (code, "better: 2, worth +1, a win; then " in output) == (0, True)
 
 

@@ -79,7 +79,10 @@ MINIMAX_GAMES = {"tic_tac_toe": 4, "connect_four": 3, "othello": 3, "checkers": 
 """Games and the depth to which the oracle is quick."""
 
 
-@pytest.mark.parametrize("name", MINIMAX_GAMES)
+@pytest.mark.parametrize(
+    "name",  # the kernels of checkers and chess take long to compile
+    [pytest.param(n, marks=[pytest.mark.long] if n in ("checkers", "chess") else []) for n in MINIMAX_GAMES],
+)
 @few_or_many(8, 150)
 def test_alphabeta_equals_minimax_in_every_game(name: str, examples: int) -> None:
     check_alphabeta(name, MINIMAX_GAMES[name], examples)
@@ -120,7 +123,8 @@ def test_alphabeta_equals_minimax_beyond_the_horizon_too(beyond: dict[str, int],
     for_all(examples, check, seed=seeds, shape=shapes, depth=st.integers(1, 3), tie=ties)
 
 
-@pytest.mark.parametrize("examples", [40, pytest.param(1500, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("examples", [1500])
 def test_unsound_pruning_is_the_same_on_both_floors_node_for_node(examples: int) -> None:
     game, evaluator = fast("hashed_tree")
     options = {"quiescence": 2, "extensions": 1, "null_move": True, "late_moves": True, "table": False}
