@@ -9,13 +9,12 @@ import random
 import signal
 import statistics
 import threading
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import pytest
 from backgammon_positions import position
-from toys import CoinRace, TreeGame
+from toys import CoinRace, Dice
 from walkers import Walkers
 
 from evallearn import CHANCE, Expectiminimax, FunctionEval, Game, Limits, LinearEval, get_game
@@ -56,24 +55,15 @@ def positions(name: str, n: int, seed: int = 1, longest: int = 60) -> list[Any]:
 
 
 # --- trees that can be worked out by hand ----------------------------------------------------------------------------
-class InTurn(TreeGame):
+class InTurn(Dice):
     """A tree whose levels are: player 0, a fair die, player 1, a fair die, and so on."""
 
     name = "in_turn"
-    has_chance = True
+    n_players = 2
+    zero_sum = True
 
     def to_play(self, s: tuple[int, ...]) -> int:
         return CHANCE if len(s) % 2 and not self.is_terminal(s) else len(s) // 2 % 2
-
-    def actions(self, s: tuple[int, ...]) -> Sequence[int]:
-        return () if self.to_play(s) == CHANCE else super().actions(s)
-
-    def result(self, s: tuple[int, ...], a: int) -> tuple[int, ...]:
-        return (*s, a)
-
-    def chances(self, s: tuple[int, ...]) -> Sequence[tuple[int, float]]:
-        n = len(self.node(s))
-        return [(i, 1 / n) for i in range(n)]
 
 
 def search_tree(tree: Any, depth: int, **options: Any) -> Any:
