@@ -133,6 +133,7 @@ class CompiledAlphaBeta:
             )
         self.game, self.evaluator, self.keep_table = game, evaluator, keep_table
         self.cuts_at_depth = options.is_cutoff is cut_at_depth
+        self.keeps_unsound = keep_table and (options.null_move or options.late_moves)
         self.kernels = kernels(game, kernel, options, threads > 1)
         self.params = [kernel.params.copy() for _ in range(threads)]
         self.boxes = [context(rules, threads) for _ in range(threads)]
@@ -186,7 +187,12 @@ class CompiledAlphaBeta:
     def _run(self, limits: Limits, start: float) -> bool:
         """True if Ctrl-C ended it. Threads that start together deepen together; the first to finish ends all."""
         depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
-        for name in ("depth", "nodes", "leaves"):  # of the search before: an idle thread must not answer with them
+        for name in (
+            "depth",
+            "nodes",
+            "leaves",
+            "unsound",
+        ):  # of the search before: an idle thread must not answer with them
             self.at[name][0] = 0
         for box in self.boxes[1:]:
             box[:] = self.boxes[0]
@@ -211,6 +217,8 @@ class CompiledAlphaBeta:
         box = max(self.boxes, key=lambda box: int(box["depth"][0]))[0]
         depth, value = int(box["depth"]), float(box["value"]) + 0.0  # a draw is 0.0, not -0.0
         proven = bool(box["exact"]) or (depth > 0 and abs(value) == self.win)
+        # what one thread pruned, or an earlier search whose table is kept, another may have read
+        unsound = self.keeps_unsound or any(each["unsound"][0] for each in self.boxes)
         return SearchResult(
             action=actions[int(box["best_index"])],
             value=value,
@@ -218,7 +226,7 @@ class CompiledAlphaBeta:
             depth=depth,
             nodes=sum(int(each["nodes"][0]) for each in self.boxes),
             pv=tuple(box["line"][: int(box["line_length"])].tolist()),
-            exact=proven and not box["unsound"],
+            exact=proven and not unsound,
             seconds=perf_counter() - start,
             action_values=dict(zip(actions, box["values"][: len(actions)].tolist(), strict=True))
             if action_values and depth

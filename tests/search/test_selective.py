@@ -98,6 +98,18 @@ def test_unsound_pruning_is_labelled() -> None:
     assert (found.value, found.exact) == (1.0, False)
 
 
+@pytest.mark.long
+def test_unsound_pruning_is_labelled_where_the_table_hands_it_on() -> None:
+    game, _ = fast("chess", "material")
+    mate = game.from_text("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1")
+    kept = chess("compiled", keep_table=True)
+    for depth in (5, 5, 1):  # the last ones find nearly all in the table
+        assert not kept.search(mate, Limits(depth=depth)).exact
+    for _ in range(20):
+        found = chess("compiled", threads=2).search(mate, Limits(depth=7))
+        assert (found.value, found.exact) == (1.0, False)
+
+
 def test_no_null_move_where_zugzwang_lurks() -> None:
     game, _ = fast("chess", "material")
     for text, allowed in (
