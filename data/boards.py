@@ -61,7 +61,7 @@ class CompiledBoard:
     def look(self) -> Sequence[Action]:
         n = self.kernels.look(self.io.box)
         self.player = int(self.io.player[0])
-        return self.io.actions[:n].tolist()  # type: ignore[no-any-return]
+        return self.io.actions[:n].tolist()  # type: ignore[no-any-return]  # NumPy does not say of what
 
     def state(self) -> State:
         return self.game.decode(self.io.words.tolist(), self.history)

@@ -17,7 +17,8 @@ from evallearn.errors import Interrupted, SearchError
 from evallearn.protocols import EvalKernel, Evaluator, Game, Limits, Rules, SearchResult, State
 from evallearn.search.common import ASPIRATION, MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks
 from evallearn.search.deepening_compiled import NO_LIMIT, SHORT_NODES, WARM_UP_NODES, warm_up
-from evallearn.search.lines import keep_iteration, note_line
+from evallearn.search.lines import begin, keep_iteration, note_line
+from evallearn.search.looking_back import looking_back
 from evallearn.search.options import Options
 from evallearn.search.running import KernelThreads
 
@@ -47,7 +48,7 @@ def context(rules: Rules, threads: int) -> np.ndarray:
         ("looks_address", "u8"), ("looks_mask", "u8"),
         ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("use_pvs", "i4"), ("use_aspiration", "i4"),
         ("noisy_first", "i4"), ("null_move", "i4"), ("late_moves", "i4"), ("all_values", "i4"),
-        ("quiescence", "i8"), ("extensions", "i8"), ("beyond", "i8"),
+        ("quiescence", "i8"), ("extensions", "i8"),
         ("n_root", "i8"), ("best_index", "i8"), ("new_index", "i8"), ("depth", "i8"), ("exact", "i8"),
         ("n_past", "i8"), ("path", "u8", (path,)), ("doubled", "i1", (path,)),
         ("extended", "i4", (plies,)), ("passed", "i1", (plies,)),
@@ -67,17 +68,11 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> A
     """The templates, specialised."""
     rules = game.rules
     assert rules is not None
-    looking_back: Any = specialise(
-        HERE / "looking_back_kernel.py",
-        **bindings(rules, "clock"),
-        CLOCK_LIMIT=rules.clock_limit,
-        ALTERNATES=rules.alternates,
-        CUTS_AT_DEPTH=options.is_cutoff is cut_at_depth,
-    )
+    past = looking_back(rules, cuts_at_depth=options.is_cutoff is cut_at_depth)
     names = {
         **bindings(rules, *RULE_NAMES),
         "evaluate_mover": kernel.evaluate_mover,
-        "third_time": looking_back.third_time,
+        "third_time": past.third_time,
         "note_line": note_line,
         "HAS_CLOCK": rules.clock is not None,
         "ALTERNATES": rules.alternates,
@@ -92,7 +87,7 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> A
     tree: Any = specialise(
         HERE / "alphabeta_kernel.py",
         **names,
-        table_key=looking_back.table_key,
+        table_key=past.table_key,
         is_cutoff=jitable(options.is_cutoff),
         HAS_NOISE=rules.noisy_actions is not None,
         SELECTIVE=options.selective,
@@ -103,8 +98,9 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> A
         **names,
         **made,
         State=rules.State,
+        begin=begin,
         keep_iteration=keep_iteration,
-        RETURN=looking_back.RETURN,
+        RETURN=past.RETURN,
         CLOCK_LIMIT=rules.clock_limit,
         N_WORDS=rules.n_words,
     )
@@ -146,7 +142,6 @@ class CompiledAlphaBeta:
             box["use_pvs"], box["use_aspiration"] = options.pvs, options.aspiration
             box["noisy_first"] = options.noisy_first
             box["quiescence"], box["extensions"] = options.quiescence, options.extensions
-            box["beyond"] = options.quiescence + options.extensions
             box["null_move"], box["late_moves"] = options.null_move, options.late_moves
         self.at = {name: self.boxes[0][name] for name in self.boxes[0].dtype.names or ()}
         self.row = {name: self.boxes[0][name][0] for name in ("words", "root_actions", "ranks")}

@@ -117,29 +117,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     player = ply & 1 if ALTERNATES else to_play(s)
     ordered = ctx.use_killers or ctx.use_history or (HAS_NOISE and ctx.noisy_first) or table_action >= 0
     if ordered:
-        noisy = ctx.noisy
-        n_noisy = np.int64(0)
-        if HAS_NOISE and ctx.noisy_first:
-            n_noisy = np.int64(noisy_actions(s, noisy))
-            if n_noisy == n:  # that tells them apart no better
-                n_noisy = 0
-        j = 0
-        first = ctx.killers[ply, 0]
-        second = ctx.killers[ply, 1]
-        for i in range(n):
-            a = row[i]
-            is_noisy = HAS_NOISE and j < n_noisy and a == noisy[j]
-            j += is_noisy
-            if a == table_action:
-                score[i] = TABLE_FIRST
-            elif is_noisy:
-                score[i] = NOISY
-            elif a == first:
-                score[i] = KILLER_1
-            elif a == second:
-                score[i] = KILLER_2
-            else:
-                score[i] = ctx.history[player, a]
+        score_actions(s, n, table_action, player, ply, ctx)
     asked = ctx.asked
     alpha0 = alpha
     best = -INF
@@ -218,16 +196,52 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
 
 
 @njit(nogil=True)
+def score_actions(s, n, table_action, player, ply, ctx):
+    """In which order the n actions of `s` are tried: the table's, noisy ones, killers of this ply, then by history."""
+    row = ctx.actions[ply]
+    score = ctx.scores[ply]
+    noisy = ctx.noisy
+    n_noisy = np.int64(0)
+    if HAS_NOISE and ctx.noisy_first:
+        n_noisy = np.int64(noisy_actions(s, noisy))
+        if n_noisy == n:  # that tells them apart no better
+            n_noisy = 0
+    j = 0
+    first = ctx.killers[ply, 0]
+    second = ctx.killers[ply, 1]
+    for i in range(n):
+        a = row[i]
+        is_noisy = HAS_NOISE and j < n_noisy and a == noisy[j]
+        j += is_noisy
+        if a == table_action:
+            score[i] = TABLE_FIRST
+        elif is_noisy:
+            score[i] = NOISY
+        elif a == first:
+            score[i] = KILLER_1
+        elif a == second:
+            score[i] = KILLER_2
+        else:
+            score[i] = ctx.history[player, a]
+
+
+@njit(nogil=True)
+def sign_of(k, a, depth):
+    """By which threads know that they mean the same action of the same position at the same depth."""
+    return mix64(k ^ mix64(np.uint64(a) * np.uint64(128) + np.uint64(depth)))
+
+
+@njit(nogil=True)
 def is_looked_at(k, a, depth, ctx):
     """True if another thread searches this action right now. An old note may mislead: that costs time, not truth."""
-    sign = mix64(k ^ mix64(np.uint64(a) * np.uint64(128) + np.uint64(depth)))
+    sign = sign_of(k, a, depth)
     return entry_at(ctx.looks_address, sign & ctx.looks_mask).check == sign
 
 
 @njit(nogil=True)
 def look_at(k, a, depth, ctx, begins):
     """Note for other threads that the search of this action begins or ends."""
-    sign = mix64(k ^ mix64(np.uint64(a) * np.uint64(128) + np.uint64(depth)))
+    sign = sign_of(k, a, depth)
     note = entry_at(ctx.looks_address, sign & ctx.looks_mask)
     if begins:
         note.check = sign

@@ -4,7 +4,7 @@
 The names of alphabeta_kernel.py are injected, and
 
 value_mover, is_looked_at, look_at               what that template made of them
-keep_iteration                                   see lines.py
+keep_iteration, begin                            see lines.py
 State, evaluate_mover, RETURN                    to begin with; see looking_back_kernel.py
 N_WORDS, CLOCK_LIMIT, SIZES                      of the game
 CACHE                                            whether the disk cache is on
@@ -120,20 +120,15 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
     ctx = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
-    ctx.nodes = 0
-    ctx.asked = 0
+    begin(ctx.root_actions[ctx.best_index], ctx)
     ctx.leaves = 0
     ctx.unsound = 0
-    ctx.depth = 0
-    ctx.exact = 0
     ctx.killers[:] = -1
     ctx.history[:] = 0
     for i in range(ctx.n_root):
         ctx.order[i] = i
     come_forward(ctx.best_index, ctx)
     ctx.value = evaluate_mover(s, params)
-    ctx.line[0] = ctx.root_actions[ctx.best_index]
-    ctx.line_length = 1
     older = ctx.value
     for depth in range(1, max_depth + 1):
         asked = ctx.asked

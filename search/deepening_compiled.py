@@ -14,7 +14,7 @@ from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_fail
 from evallearn.errors import EvallearnError, Interrupted
 from evallearn.protocols import CHANCE, EvalKernel, Evaluator, Game, IsCutoff, Limits, Rules, SearchResult, State
 from evallearn.search.common import MAX_DEPTH, cut_at_depth, require_decision, tie_ranks
-from evallearn.search.lines import keep_iteration, note_line
+from evallearn.search.lines import begin, keep_iteration, note_line
 from evallearn.search.running import KernelThreads
 
 NO_LIMIT = 1 << 62
@@ -38,6 +38,7 @@ def player_bindings(game: Game, kernel: EvalKernel, is_cutoff: IsCutoff, *rule_n
         "utility_player": utility_to_any(rules),
         "evaluate_player": kernel.evaluate_player,
         "is_cutoff": jitable(is_cutoff),
+        "begin": begin,
         "note_line": note_line,
         "keep_iteration": keep_iteration,
         "N_WORDS": rules.n_words,

@@ -8,7 +8,7 @@ roll, note_low, note_high, lowest_needed, highest_needed, average,
 UNSETTLED                                                            of star_roll_kernel.py
 table_entry                                                          of expectiminimax_table.py
 N_WORDS, N_PLAYERS, MAX_PLIES, HAS_CHANCE                            of the game
-note_line, keep_iteration                                            see lines.py
+note_line, keep_iteration, begin                                     see lines.py
 CACHE                                                                whether the disk cache is on
 
 Everything a search carries is one record, `ctx` (expectiminimax_compiled.context). The algorithm is that of star.py,
@@ -262,19 +262,14 @@ def deepen(box, eval_box, max_depth):
     ctx = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
-    ctx.nodes = 0
-    ctx.asked = 0
+    begin(ctx.actions[0, ctx.best_index], ctx)
     ctx.recalled = 0
     ctx.ended = 0
     ctx.drawn = 0
-    ctx.depth = 0
-    ctx.exact = 0
     for ply in range(MAX_PLIES):
         for slot in range(ctx.killers.shape[1]):
             ctx.killers[ply, slot] = -1
     ctx.found_variance = 0.0
-    ctx.line[0] = ctx.actions[0, ctx.best_index]
-    ctx.line_length = 1
     for i in range(ctx.n_root):
         ctx.order[i] = i
     for depth in range(1, max_depth + 1):

@@ -12,6 +12,17 @@ from evallearn.compiled.bits import jitable
 
 
 @jitable
+def begin(first, ctx):
+    """Nothing is known yet but the action that is tried first."""
+    ctx.nodes = 0
+    ctx.asked = 0
+    ctx.depth = 0
+    ctx.exact = 0
+    ctx.line[0] = first
+    ctx.line_length = 1
+
+
+@jitable
 def note_line(a, ply, ctx):
     """The principal variation from `ply`: this action, then the child's line."""
     n = ctx.pv_length[ply + 1]

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Template: the rules that look back, inside a search. Injected: clock, CLOCK_LIMIT, ALTERNATES.
 
-CUTS_AT_DEPTH says whether `depth` bounds the plies searched, but for ctx.beyond (extensions and quiescence).
+CUTS_AT_DEPTH says whether `depth` bounds the plies searched, but for extensions and quiescence.
 `ctx.path` holds the keys of all positions from the oldest that the rules may look back to down to the one searched;
 `ctx.doubled` whether any stood there twice since the last move that cannot be taken back.
 """
@@ -16,17 +16,24 @@ RETURN = 4
 
 
 @njit(nogil=True)
-def third_time(k, since, here, ctx):
-    """Notes position `k` as number `here` of the path, played plies included; True if it was there twice before.
+def occurred(k, since, here, ctx):
+    """Notes position `k` as number `here` of the path, played plies included; how often it was there before.
 
     since: plies since the last move that cannot be taken back.
     """
-    since = min(since, here)
     seen = 0
-    for i in range(here - RETURN, here - since - 1, -2 if ALTERNATES else -1):
+    for i in range(here - RETURN, here - min(since, here) - 1, -2 if ALTERNATES else -1):
         if ctx.path[i] == k:
             seen += 1
     ctx.path[here] = k
+    return seen
+
+
+@njit(nogil=True)
+def third_time(k, since, here, ctx):
+    """True if position `k`, which becomes number `here` of the path, was there twice before."""
+    since = min(since, here)
+    seen = occurred(k, since, here, ctx)
     ctx.doubled[here] = seen > 0 or (since > 0 and ctx.doubled[here - 1] != 0)
     return seen >= 2
 
@@ -39,7 +46,7 @@ def table_key(s, depth, here, ctx):
     first return and a second one four plies later, five in all.
     """
     since = clock(s)
-    depth += ctx.beyond
+    depth += ctx.quiescence + ctx.extensions
     beyond_count = since + depth < CLOCK_LIMIT
     since = min(since, here)
     beyond_repetition = since + depth < 2 * RETURN or (depth <= RETURN and ctx.doubled[here] == 0)

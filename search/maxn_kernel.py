@@ -5,7 +5,7 @@ State, actions, result, is_terminal, to_play, chances            the game's `Rul
 utility_player(s, player), evaluate_player(s, player, params)    values to any player
 is_cutoff(s, depth_left) -> bool                                 the cutoff test
 N_WORDS, N_PLAYERS, MAX_PLIES, HAS_CHANCE                        of the game
-note_line, keep_iteration                                        see lines.py
+note_line, keep_iteration, begin                                 see lines.py
 CACHE                                                            whether the disk cache is on
 
 Everything a search carries is one record, `ctx` (maxn_compiled.context): ctx.worth[ply] is the vector of the position
@@ -117,13 +117,8 @@ def deepen(box, eval_box, max_depth):
     ctx = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
-    ctx.nodes = 0
-    ctx.asked = 0
+    begin(ctx.actions[0, ctx.best_index], ctx)
     ctx.ended = 0
-    ctx.depth = 0
-    ctx.exact = 0
-    ctx.line[0] = ctx.actions[0, ctx.best_index]
-    ctx.line_length = 1
     for depth in range(1, max_depth + 1):
         asked = ctx.asked
         if not search_root(s, np.int64(depth), ctx, params):

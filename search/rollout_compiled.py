@@ -13,6 +13,7 @@ from evallearn.compiled.bits import jitable
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.protocols import EvalKernel, Game, Limits, Rules, State
 from evallearn.search.common import require_decision
+from evallearn.search.looking_back import looking_back
 from evallearn.search.mcts_result import SampledAction
 from evallearn.search.rollout import first_word, middle
 from evallearn.search.running import KernelThreads
@@ -80,7 +81,7 @@ class CompiledPlayouts:
             N_PLAYERS=game.n_players,
             TWO_SIDED=game.n_players == 2 and game.zero_sum,
             CLOCK_LIMIT=rules.clock_limit,
-            ALTERNATES=rules.alternates,
+            occurred=looking_back(rules).occurred,
         )
         self.params = kernel.params.copy()
         self.box = np.zeros(1, np.dtype(self.fields(), align=True))

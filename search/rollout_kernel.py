@@ -4,7 +4,7 @@
 State, actions, result, is_terminal, to_play, key, clock, chances   the game's `Rules`
 utility_player(s, player), evaluate_player(s, player, params)       what an end is worth, and what a cut playout is
 N_WORDS, N_PLAYERS, TWO_SIDED, HAS_CHANCE                           of the game; TWO_SIDED: two players, zero-sum
-HAS_CLOCK, CLOCK_LIMIT, ALTERNATES                                  of a game whose rules look back
+occurred, HAS_CLOCK, CLOCK_LIMIT                                    of a game whose rules look back
 CACHE                                                               whether the disk cache is on
 
 The plain floor is rollout.py; both draw the same random numbers in the same order. `ctx` is the record of
@@ -21,8 +21,6 @@ CHANCE = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 HALF, LOW_BITS = np.uint64(32), np.uint64(11)
 UNIT = 2.0**-53
-RETURN = 4
-"""Plies in which a position can come back at the earliest."""
 
 
 @njit(nogil=True)
@@ -49,17 +47,6 @@ def draw(number, probabilities, n):
 
 
 @njit(nogil=True)
-def third_time(k, since, here, ctx):
-    """Notes position `k` as number `here` of the path; True if it was there twice in the last `since` plies."""
-    seen = 0
-    for i in range(here - RETURN, here - min(since, here) - 1, -2 if ALTERNATES else -1):
-        if ctx.path[i] == k:
-            seen += 1
-    ctx.path[here] = k
-    return seen >= 2
-
-
-@njit(nogil=True)
 def place_on_path(s, here, ctx):
     """Where on the path the position after number `here` goes: nothing before an irreversible move is looked at."""
     return ctx.n_past + 1 if clock(s) == 0 else here + 1
@@ -70,7 +57,7 @@ def over(s, here, ctx):
     """Whether the game ended in `s`, number `here` of the path: by its rules or by repetition (2), which is a draw."""
     if is_terminal(s):
         return 1
-    if HAS_CLOCK and third_time(key(s), clock(s), here, ctx):
+    if HAS_CLOCK and occurred(key(s), clock(s), here, ctx) >= 2:
         return 2
     return 0
 

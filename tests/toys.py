@@ -333,15 +333,19 @@ class Dice(TreeGame):
         return [(i, 1 / n) for i in range(n)]
 
 
-class ThreeSeats(TreeGame):
-    """A tree whose leaves are worth a vector; the players move in turn."""
+class Seats(TreeGame):
+    """A tree whose leaves are worth a vector; three players move in the order that is given, round after round."""
 
-    name = "three_seats"
+    name = "seats"
     n_players = 3
     zero_sum = False
 
+    def __init__(self, tree: Any, order: Sequence[int] = (0, 1, 2)) -> None:
+        super().__init__(tree, (-10.0, 10.0))
+        self.order = order
+
     def to_play(self, s: tuple[int, ...]) -> int:
-        return len(s) % 3
+        return self.order[len(s) % len(self.order)]
 
     def is_terminal(self, s: tuple[int, ...]) -> bool:
         return isinstance(self.node(s), tuple)

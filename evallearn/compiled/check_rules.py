@@ -188,7 +188,7 @@ def _actions(rules: Rules, state: Any, here: str, expect: Expect) -> list[int]:
     n = int(_run(expect, "rules.actions", raise_it, here, lambda: rules.actions(state, out)))
     if not expect(0 <= n <= size, "rules.actions", f"answered {n} with max_actions={size} in {here}", raise_it):
         raise _Raised
-    return out[:n].tolist()  # type: ignore[no-any-return]
+    return out[:n].tolist()  # type: ignore[no-any-return]  # NumPy does not say of what
 
 
 def _check_keys(game: Game, rules: Rules, positions: Sequence[State], expect: Expect) -> None:

@@ -179,7 +179,7 @@ class CompiledGame(Game):
     def noisy_actions(self, s: State) -> Sequence[Action]:
         self.io.put(s)
         n = self.kernels.noisy(self.io.box)
-        return self.io.actions[:n].tolist()  # type: ignore[no-any-return]
+        return self.io.actions[:n].tolist()  # type: ignore[no-any-return]  # NumPy does not say of what
 
     def forcing(self, s: State) -> bool:
         self.io.put(s)

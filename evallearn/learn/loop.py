@@ -142,4 +142,5 @@ def feature_spread(dataset: Dataset) -> list[float]:
     for batch in dataset.batches("train"):
         x = batch.features.astype(np.float64)
         n, total, squares = n + len(x), total + x.sum(axis=0), squares + (x**2).sum(axis=0)
-    return np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0)).tolist()  # type: ignore[no-any-return]
+    spread: list[float] = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0)).tolist()
+    return spread

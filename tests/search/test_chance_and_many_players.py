@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import CoinRace, Dice, DoubleMove, ThreeSeats, TreeGame
+from toys import CoinRace, Dice, DoubleMove, Seats, TreeGame
 
 from evallearn import AlphaBeta, Expectiminimax, FunctionEval, Limits, LinearEval, MaxN, Minimax, search_for
 from evallearn.errors import SearchError
@@ -83,8 +83,8 @@ def test_search_waits_for_the_dice() -> None:
 
 
 def test_expectiminimax_refuses_what_max_n_can_play() -> None:
-    game = ThreeSeats([(1, 2, 3)])
-    with pytest.raises(SearchError, match=r"three_seats has 3 players: use max\^n"):
+    game = Seats([(1, 2, 3)])
+    with pytest.raises(SearchError, match=r"seats has 3 players: use max\^n"):
         Expectiminimax(game, FunctionEval(game, blank))
 
     class Friends(CoinRace):
@@ -97,7 +97,7 @@ def test_expectiminimax_refuses_what_max_n_can_play() -> None:
 @pytest.mark.parametrize(
     ("game", "kind"),
     [(TreeGame(), AlphaBeta), (DoubleMove(), AlphaBeta), (CoinRace(), Expectiminimax), (Dice([[1, 2]]), Expectiminimax),
-     (ThreeSeats([(1, 2, 3)]), MaxN)],
+     (Seats([(1, 2, 3)]), MaxN)],
 )  # fmt: skip
 def test_search_that_suits_the_game_is_chosen(game: Game, kind: type) -> None:
     evaluator = LinearEval.zero(game) if game.feature_names else FunctionEval(game, blank)
