@@ -1,10 +1,12 @@
-"""The position on the table during self-play, on either floor, and how a record stores it."""
+"""The position on the table during self-play and matches, on either floor, and how a record stores it."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from evallearn.protocols import CHANCE
 
 if TYPE_CHECKING:
     from evallearn.compiled.game import CompiledGame
@@ -14,17 +16,30 @@ if TYPE_CHECKING:
 class PlainBoard:
     """The position on the table, upper floor: a state is stored as its text."""
 
+    player: int
+    """Who is to move (or CHANCE), as `look` saw it last."""
+
     def __init__(self, game: Game) -> None:
         self.game = game
         self.pack = struct.Struct(f"<{len(game.feature_names)}f").pack
 
-    def reset(self) -> None:
-        self.s: State = self.game.initial()
+    def reset(self, s: State = None) -> None:
+        """Set up `s`, or the initial state."""
+        self.s: State = self.game.initial() if s is None else s
 
     def look(self) -> Sequence[Action]:
-        """The legal actions, none if the game is over; sets `player`, who is to move."""
+        """The legal actions, or the outcomes of the dice; none if the game is over. Sets `player`."""
         self.player = self.game.to_play(self.s)
-        return () if self.game.is_terminal(self.s) else self.game.actions(self.s)
+        if self.game.is_terminal(self.s):
+            self.legal: Sequence[Action] = ()
+        else:
+            chance = self.player == CHANCE
+            self.legal = [a for a, _ in self.game.chances(self.s)] if chance else self.game.actions(self.s)
+        return self.legal
+
+    def probabilities(self) -> Sequence[float]:
+        """Of the outcomes that `look` has just given."""
+        return [p for _, p in self.game.chances(self.s)]
 
     def state(self) -> State:
         return self.s
@@ -40,9 +55,20 @@ class PlainBoard:
     def advance(self, a: Any) -> None:
         self.s = self.game.result(self.s, a)
 
-    def utility(self) -> float:
-        """What the end is worth to player 0."""
-        return float(self.game.utility(self.s, 0))
+    def choices(self) -> Sequence[Action]:
+        """What `look` or `step` saw last."""
+        return self.legal
+
+    def step(self, a: Any) -> int:
+        """`advance` by a choice of the last look, and look again: how many choices there are, or -1 if `a` was none."""
+        if a not in self.legal:
+            return -1
+        self.advance(a)
+        return len(self.look())
+
+    def utilities(self) -> list[float]:
+        """What the end, which `look` has seen, is worth to each player."""
+        return [float(self.game.utility(self.s, p)) for p in range(self.game.n_players)]
 
 
 class CompiledBoard:
@@ -54,17 +80,35 @@ class CompiledBoard:
         self.features = self.io.features[: len(game.feature_names)]
         self.history: tuple[tuple[int, ...], ...] = ()
 
-    def reset(self) -> None:
-        self.io.put(self.game.initial())
-        self.history = ()
+    def reset(self, s: State = None) -> None:
+        s = self.game.initial() if s is None else s
+        self.io.put(s)
+        self.history = tuple(self.game.history(s))
 
     def look(self) -> Sequence[Action]:
-        n = self.kernels.look(self.io.box)
-        self.player = int(self.io.player[0])
-        return self.io.actions[:n].tolist()  # type: ignore[no-any-return]  # NumPy does not say of what
+        self.n = self.kernels.look(self.io.box)
+        self.player = self.io.player.item()
+        return self.choices()
+
+    def choices(self) -> Sequence[Action]:
+        return self.io.actions[: self.n].tolist()  # type: ignore[no-any-return]  # NumPy does not say of what
+
+    def step(self, a: Any) -> int:
+        io = self.io
+        words = tuple(io.words.tolist()) if io.looks_back else ()
+        n: int = self.kernels.step(io.box, a if type(a) is int else int(a), self.n)
+        if n >= 0:
+            self.n, self.player = n, io.player.item()
+            if words:
+                self.history = (*self.history, words) if io.clock[0] else ()
+        return n
+
+    def probabilities(self) -> Sequence[float]:
+        return self.io.probabilities[: self.n].tolist()  # type: ignore[no-any-return]  # NumPy does not say of what
 
     def state(self) -> State:
-        return self.game.decode(self.io.words.tolist(), self.history)
+        words = self.io.words.tolist()
+        return self.io.decode(words, self.history) if self.io.looks_back else self.io.decode(words)
 
     def seen(self) -> tuple[bytes | str, bytes, int]:
         phase = self.kernels.measure(self.io.box)
@@ -79,8 +123,8 @@ class CompiledBoard:
         if words:
             self.history = (*self.history, words) if self.io.clock[0] else ()
 
-    def utility(self) -> float:
-        return float(self.io.utility[0]) + 0.0  # never -0.0
+    def utilities(self) -> list[float]:
+        return [u + 0.0 for u in self.io.utility.tolist()]  # never -0.0
 
 
 def on_fastest_floor(game: Game) -> Game:

@@ -106,7 +106,7 @@ def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, numbe
         ply += 1
         if ply >= MAX_PLIES:
             raise DataError(f"{game.name} game {number} did not end in {MAX_PLIES} plies: give it a rule that ends it")
-    outcome = board.utility()
+    outcome = board.utilities()[0]
     outcomes = (outcome, 0.0 - outcome)
     return [Record._make((number, *p, outcomes[p[1]])) for p in plies]
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from evallearn._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from evallearn.agents import parse_agent
     from evallearn.arena import play_match
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
         solve,
     )
 
-__version__ = "0.1.0"
 
 _HOME = {
     "AlphaBeta": "search",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,13 @@ def data_folder() -> Path:
         return Path("evallearn-data")
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write beside it, flush to the disk, rename. The folder is made if it is not there."""
+def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:
+    """Write beside it, flush to the disk, rename. The folder is made if it is not there. Chunks are never all held."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as file:
-            file.write(data)
+            file.writelines([data] if isinstance(data, bytes) else data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

@@ -147,6 +147,8 @@ class Game(ABC):
     zero_sum: ClassVar[bool] = True
     utility_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     """The utility of the worst loss and of the best win."""
+    scored: ClassVar[bool] = False
+    """True if the utility counts points from which nobody can tell who won, as Pacman's. Matches compare the means."""
     feature_names: ClassVar[tuple[str, ...]] = ()
     antisymmetric: ClassVar[bool] = True
     """features(s, 0) == -features(s, 1) in every state (two players only)."""

@@ -126,6 +126,7 @@ class TwentyFortyEight(Game):
     zero_sum: ClassVar[bool] = False
     antisymmetric: ClassVar[bool] = False
     utility_range: ClassVar[tuple[float, float]] = (0.0, float(HIGHEST_SCORE))
+    scored: ClassVar[bool] = True
     n_phases: ClassVar[int] = 4
     opening_plies: ClassVar[int] = 8
     feature_names: ClassVar[tuple[str, ...]] = (

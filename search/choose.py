@@ -46,8 +46,11 @@ def search_for(game: Game, evaluator: Evaluator, *, sound: bool = False) -> Sear
     return named_search(name, game, evaluator, **(without_unsound(settings) if sound else settings))
 
 
-def named_search(name: str, game: Game, evaluator: Evaluator, **settings: Any) -> Search:
-    """The search of that name. Where it must stay upstairs it runs on compiled rules at least, if the game has them."""
+def named_search(name: str, game: Game, evaluator: Evaluator | None, **settings: Any) -> Search:
+    """The search of that name. Where it must stay upstairs it runs on compiled rules at least, if the game has them.
+
+    Only the Monte Carlo searches can do without an Eval.
+    """
     if name not in SEARCHES:
         raise unknown("search", name, SEARCHES)
     search: Search = SEARCHES[name](game, evaluator, **settings)
@@ -56,10 +59,11 @@ def named_search(name: str, game: Game, evaluator: Evaluator, **settings: Any) -
     return search
 
 
-def _on_compiled_rules(game: Game, evaluator: Evaluator) -> tuple[Game, Evaluator]:
+def _on_compiled_rules(game: Game, evaluator: Evaluator | None) -> tuple[Game, Evaluator | None]:
     """The same, ten times as fast."""
     from evallearn.compiled.game import CompiledGame
 
     game, evaluator = CompiledGame(game), copy(evaluator)
-    evaluator.game = game
+    if evaluator is not None:
+        evaluator.game = game
     return game, evaluator

@@ -1,257 +1,247 @@
-"""Matches: paired openings with seats swapped, so that neither side owes anything to luck or to the first move.
-
-What chance there is depends on the match's seed, the pair and the ply, never on who plays or where they sit: an agent
-that meets itself plays each pair's game twice and comes out exactly even, even if it plays at random.
-"""
+"""Matches: every opening is played from every seat, so that neither side owes anything to luck or to the first move."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
-from itertools import count
-from time import perf_counter
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from evallearn.agents import Agent
-from evallearn.arena.openings import Referee, mix, openings, referee_of
-from evallearn.arena.stats import EloEstimate, elo_from_pairs
-from evallearn.errors import GameError, IllegalAction, SpecError
-from evallearn.protocols import CHANCE, Action, Game, State
+from evallearn._version import __version__
+from evallearn.agents import Agent, parse_evaluator
+from evallearn.arena.adjudication import NO_ADJUDICATION, Adjudication
+from evallearn.arena.journal import SETS, Journal, identity, read_names, read_sets
+from evallearn.arena.openings import Opening, openings, read_openings, take
+from evallearn.arena.records import GameRecord, replay
+from evallearn.arena.result import MatchResult, Tally
+from evallearn.arena.seating import Played
+from evallearn.arena.sprt import Sprt
+from evallearn.arena.table import Table
+from evallearn.errors import DataError, EngineError, GameError, SpecError
+from evallearn.protocols import Evaluator, Game
 from evallearn.workers import check_workers, imap
 
-PAIRS_PER_JOB = 4
+SETS_PER_JOB = 4
 """Few, so that progress is seen; enough that passing them to a worker (0.1 ms) does not count."""
+FORFEITS_IN_A_ROW = 10
+"""So many say that an engine is broken, not weak: the match stops, and they are played again when it goes on."""
+NOBODY = "none"
+"""As the judge of luck: the dice stay in the result."""
 
 
-# --- the result ------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class GameRecord:
-    """One game of a match, in the game's own notation."""
+@dataclass(frozen=True, kw_only=True)
+class MatchConfig:
+    """The terms of a match."""
 
-    pair: int
-    opening: str
-    players: tuple[str, str]
-    """The agents that were player 0 and player 1."""
-    actions: tuple[str, ...]
-    """After the opening."""
-    utility: float
-    """To player 0."""
+    pairs: int = 200
+    """Openings; each is played from every seat, by two players twice."""
+    random_plies: int | None = None
+    """Random plies of each opening; None: what suits the game."""
+    openings: Path | None = None
+    """A file of positions, one a line, instead of random ones."""
+    repeat: bool = False
+    """Play openings again where there are fewer than `pairs`. Games may then be counted twice."""
+    seed: int = 1
+    adjudication: Adjudication = NO_ADJUDICATION
+    sprt: Sprt | None = None
+    """Stop as soon as it has decided."""
+    luck: str | None = None
+    """The Eval that judges the luck of the dice, or "none". None: the game's last heuristic, where there are dice."""
 
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("pairs", self.pairs, 1),
+            ("random_plies", self.random_plies, 0),
+            ("seed", self.seed, 0),
+        ):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+                raise SpecError(f"{name}={value!r}: give a whole number of {least} or more")
+        if self.openings is not None and self.random_plies is not None:
+            raise SpecError(f"openings of {self.openings} and {self.random_plies} random plies: give one of the two")
 
-@dataclass(frozen=True)
-class MatchResult:
-    """What A and B did; wins, losses, score and Elo are A's, and tuples are (A, B)."""
+    def plies(self, game: Game) -> int:
+        """Random plies of each opening."""
+        if self.openings is not None:
+            return 0
+        return game.opening_plies if self.random_plies is None else self.random_plies
 
-    game: str
-    names: tuple[str, str]
-    seed: int
-    random_plies: int
-    wins: int
-    draws: int
-    losses: int
-    pair_counts: tuple[int, ...]
-    """Pairs in which A made 0, 1/2, 1, 3/2, 2 points."""
-    elo: EloEstimate
-    distinct_games: int
-    """Different openings or moves; two games that differ only in the seats are one."""
-    pairs_asked: int
-    """More than were played if the game has no more different openings of this length."""
-    moves: tuple[int, int]
-    nodes: tuple[int, int]
-    seconds: tuple[float, float]
-    """Spent choosing, by the clock; compiling is left out."""
-    records: tuple[GameRecord, ...] = field(default=(), repr=False)
-    """Every game, if `keep_games` asked for them."""
+    def starts(self, game: Game) -> list[Opening]:
+        """The opening of each set."""
+        if self.openings is not None:
+            return take(read_openings(self.openings, game), self.pairs, repeat=self.repeat or game.has_chance)
+        return openings(game, self.pairs, self.plies(game), self.seed, repeat=self.repeat)
 
-    @property
-    def games(self) -> int:
-        """Two per pair."""
-        return self.wins + self.draws + self.losses
+    def judge(self, game: Game) -> Evaluator | None:
+        """Whose opinion says how lucky the dice were."""
+        can = game.has_chance and game.n_players == 2 and game.zero_sum
+        if self.luck not in (None, NOBODY) and not can:
+            raise SpecError(f"luck={self.luck!r}: luck is judged in two-player games with dice; {game.name} is none")
+        if self.luck == NOBODY or not can or (self.luck is None and not game.heuristics):
+            return None
+        return parse_evaluator(self.luck or f"handwritten:{list(game.heuristics)[-1]}", game)
 
-    @property
-    def score(self) -> float:
-        """Mean points of A per game, 0 to 1."""
-        return self.elo.score
-
-    @property
-    def nodes_per_move(self) -> tuple[float, float]:
-        """Mean positions visited for a move."""
-        return self.nodes[0] / max(1, self.moves[0]), self.nodes[1] / max(1, self.moves[1])
-
-    @property
-    def seconds_per_move(self) -> tuple[float, float]:
-        """Mean wall time for a move."""
-        return self.seconds[0] / max(1, self.moves[0]), self.seconds[1] / max(1, self.moves[1])
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything, in plain lists, numbers and texts: ready for json.dump."""
-        more = {name: getattr(self, name) for name in ("games", "nodes_per_move", "seconds_per_move")}
-        data = {**asdict(self), **more, **asdict(self.elo)}  # elo, low, high, score, pairs side by side
-        if not self.records:
-            del data["records"]
-        return json.loads(json.dumps(data))  # type: ignore[no-any-return]
-
-
-# --- play ------------------------------------------------------------------------------------------------------------
-@dataclass(slots=True)
-class Played:
-    """One game as a worker sends it back; lists are [A, B]."""
-
-    actions: tuple[Action, ...]
-    utility: float
-    """To A."""
-    moves: list[int]
-    nodes: list[int]
-    seconds: list[float]
-
-
-@dataclass
-class Table:
-    """Where two agents play. It travels to workers by pickle and builds its referee where it arrives."""
-
-    game: Game
-    agents: tuple[Agent, Agent]
-    seed: int
-    _referee: Referee | None = field(default=None, init=False, repr=False)
-    _warm: set[int] = field(default_factory=set, init=False, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_referee": None, "_warm": set()}
-
-    def __call__(self, job: Sequence[tuple[int, State]]) -> list[Played]:
-        """Plays each (pair, opening) twice: A is player 0, then player 1."""
-        return [self.play(s, pair, seat_of_a) for pair, s in job for seat_of_a in (0, 1)]
-
-    def play(self, s: State, pair: int, seat_of_a: int) -> Played:
-        """One game from `s`."""
-        referee = self._referee = self._referee or referee_of(self.game)
-        actions: list[Action] = []
-        played = Played((), 0.0, [0, 0], [0, 0], [0.0, 0.0])
-        pair_seed = mix(mix(self.seed) + pair)
-        for ply in count():
-            player, legal = referee.look(s)
-            if not legal:
-                break
-            seed = mix(pair_seed + ply)
-            a = referee.roll(s, seed) if player == CHANCE else self._choose(s, player ^ seat_of_a, seed, played)
-            if a not in legal:
-                raise self._illegal(s, a, legal, player ^ seat_of_a)
-            s = referee.after(s, a)
-            actions.append(a)
-        played.actions, played.utility = tuple(actions), self.game.utility(s, seat_of_a)
-        return played
-
-    def _choose(self, s: State, side: int, seed: int, played: Played) -> Action:
-        """The move of A (side 0) or B, on the books of `played`."""
-        agent = self.agents[side]
-        start = perf_counter()
-        found = agent.choose(s, seed)
-        seconds = perf_counter() - start
-        if id(agent) not in self._warm:  # the first move may compile kernels: believe the search's own clock
-            self._warm.add(id(agent))
-            seconds = min(seconds, found.seconds)
-        played.moves[side] += 1
-        played.nodes[side] += found.nodes
-        played.seconds[side] += seconds
-        return found.action  # type: ignore[no-any-return]
-
-    def _illegal(self, s: State, a: Action, legal: Sequence[Action], side: int) -> IllegalAction:
-        texts = " ".join(self.game.action_to_text(s, x) for x in legal)
-        return IllegalAction(
-            f"agent {self.agents[side].name} chose the illegal action {a!r} in {self.game.name} position "
-            f"{self.game.to_text(s)!r}; legal: {texts}"
-        )
+    def terms(self, game: Game, agents: Sequence[Agent]) -> dict[str, Any]:
+        """What every set of the match depends on: neither how many there are nor when the SPRT stops."""
+        return {
+            "format": "evallearn match",
+            "version": 1,
+            "evallearn": __version__,
+            "game": game.name,
+            "game_version": game.version,
+            "agents": [identity(a) for a in agents],
+            "seed": self.seed,
+            "openings": f"{self.plies(game)} random plies" if self.openings is None else str(self.openings),
+            "repeat": self.repeat,
+            "adjudication": str(self.adjudication),
+            "luck": self.luck,
+        }
 
 
 def play_match(
     game: Game,
     a: Agent,
     b: Agent,
+    config: MatchConfig | None = None,
     *,
-    pairs: int,
-    random_plies: int,
-    seed: int,
     workers: int = 1,
-    on_progress: Callable[[int, int], None] | None = None,
+    folder: Path | None = None,
+    on_progress: Callable[[Tally], None] | None = None,
     keep_games: bool = False,
 ) -> MatchResult:
-    """A against B, 2 * pairs games: each random opening twice, with seats swapped.
+    """A against B: each opening from every seat.
 
-    A game with fewer different openings of that length gets fewer pairs: see `pairs` and `pairs_asked` of the result.
+    A game with fewer different openings of that length gets fewer sets: see `pairs` and `pairs_asked` of the result.
     The same seed gives the same result (but for `seconds`) with any number of workers, unless time limits an agent.
-    `on_progress(games done, games in all)` is called as they finish.
+    folder: where every finished set is kept, and where a match that was stopped goes on. `on_progress(tally)` is called
+    as sets finish, in their order. An engine that fails loses the game; see `forfeits` of the result.
     """
-    game = getattr(game, "plain", game)  # of a CompiledGame: the referee compiles its own
-    _check(game, (a, b), pairs, random_plies)
+    game = getattr(game, "plain", game)  # of a CompiledGame: the board compiles its own
+    config = config or MatchConfig()
     check_workers(workers)
-    starts = openings(game, pairs, random_plies, seed)
-    for agent in (a, b):
-        agent.prepare()  # here first: it is told, and done once instead of in every worker
-    size = 1 if workers == 1 else min(PAIRS_PER_JOB, -(-len(starts) // (4 * workers)))
-    numbered = list(enumerate(starts))
-    jobs = [numbered[i : i + size] for i in range(0, len(starts), size)]
-    played: dict[int, list[Played]] = {}
-    done = 0
-    with closing(imap(Table(game, (a, b), seed), jobs, workers)) as results:
-        for index, games in results:
-            played[index] = games
-            done += len(games)
+    _check(game, (a, b), config)
+    starts = config.starts(game)
+    _require_moves((a, b), starts)
+    table = Table(game, (a, b), config.seed, config.adjudication, config.judge(game))
+    journal = Journal(folder, game, config.terms(game, (a, b))) if folder else None
+    tally = Tally(game, (a.name, b.name), config.sprt, len(starts))
+    records: list[GameRecord] = []
+    try:
+        done = journal.open(starts) if journal else {}
+        for played in _in_order(table, starts, done, workers, journal):
+            number = tally.sets
+            tally.add(starts[number], played)
+            if keep_games:
+                records += records_of(game, tally.names, number, starts[number], played)
             if on_progress:
-                on_progress(done, 2 * len(starts))
-    in_order = [g for index in sorted(played) for g in played[index]]
-    names = a.name, b.name
-    records = [_record(game, names, starts[i // 2], i, g) for i, g in enumerate(in_order)] if keep_games else []
-    given = {"names": names, "seed": seed, "random_plies": random_plies, "pairs_asked": pairs}
-    return _summary(game, starts, in_order, records=tuple(records), **given)
+                on_progress(tally)
+            _require_engines(tally, journal)
+            state = tally.sprt
+            if state and state.decision:
+                break
+    finally:
+        table.close()
+        if journal:
+            journal.close()
+    return tally.result(seed=config.seed, random_plies=config.plies(game), asked=config.pairs, records=records)
 
 
-def _check(game: Game, agents: tuple[Agent, Agent], pairs: int, random_plies: int) -> None:
-    if game.n_players != 2 or not game.zero_sum:
-        why = f"has {game.n_players} players" if game.n_players != 2 else "is not zero-sum"
-        raise GameError(
-            f"a match needs a two-player zero-sum game; {game.name} {why}: "
-            "compare its agents by their mean utility over games with every seating"
-        )
-    for name, value, least in (("pairs", pairs, 1), ("random_plies", random_plies, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise SpecError(f"{name}={value!r}: give a whole number of {least} or more")
+def _check(game: Game, agents: Sequence[Agent], config: MatchConfig) -> None:
+    config.adjudication.require(game)
     for agent in agents:
         if agent.game.name != game.name:
             raise SpecError(f"agent {agent.name} plays {agent.game.name}, but the match is {game.name}: rebuild it")
 
 
-def _summary(game: Game, starts: Sequence[State], played: Sequence[Played], **given: Any) -> MatchResult:
-    points = [0.5 + 0.5 * ((g.utility > 0) - (g.utility < 0)) for g in played]
-    pair_points = Counter(x + y for x, y in zip(points[::2], points[1::2], strict=True))
-    pair_counts = tuple(pair_points[x / 2] for x in range(5))
-    return MatchResult(
-        game=game.name,
-        wins=points.count(1.0),
-        draws=points.count(0.5),
-        losses=points.count(0.0),
-        pair_counts=pair_counts,
-        elo=elo_from_pairs(pair_counts),
-        distinct_games=len({(starts[i // 2], g.actions) for i, g in enumerate(played)}),
-        moves=_by_side(g.moves for g in played),
-        nodes=_by_side(g.nodes for g in played),
-        seconds=_by_side(g.seconds for g in played),
-        **given,
-    )
+def _require_moves(agents: Sequence[Agent], starts: Sequence[Opening]) -> None:
+    """An engine that keeps its own board must be told how a position came about."""
+    for agent in agents:
+        if agent.follows and any(o.actions is None for o in starts):
+            raise SpecError(
+                f"agent {agent.name} follows a game move by move, but a file of openings tells positions only: "
+                "use random plies"
+            )
 
 
-def _by_side(figures: Iterable[Sequence[Any]]) -> tuple[Any, Any]:
-    of_a, of_b = zip(*figures, strict=True)
-    return sum(of_a), sum(of_b)
+def _in_order(
+    table: Table, starts: Sequence[Opening], done: dict[int, list[Played]], workers: int, journal: Journal | None
+) -> Any:
+    """The games of each set, in the order of the sets, whoever finishes first; those that are done are not played."""
+    todo = [(i, o) for i, o in enumerate(starts) if i not in done]
+    size = 1 if workers == 1 else min(SETS_PER_JOB, -(-len(todo) // (4 * workers)) or 1)
+    jobs = [todo[i : i + size] for i in range(0, len(todo), size)]
+    if jobs:
+        for agent in table.agents:
+            agent.prepare()  # here first: it is told, and done once instead of in every worker
+        if min(workers, len(jobs)) > 1:
+            table.close()
+    waiting, due = dict(done), 0
+    while due in waiting:
+        yield waiting.pop(due)
+        due += 1
+    with closing(imap(table, jobs, workers)) as results:
+        for index, sets in results:
+            for (number, _), played in zip(jobs[index], sets, strict=True):
+                waiting[number] = played
+                if journal:
+                    journal.write(number, played)
+            while due in waiting:
+                yield waiting.pop(due)
+                due += 1
 
 
-def _record(game: Game, names: tuple[str, str], start: State, number: int, played: Played) -> GameRecord:
-    """Game `number` of the match in text: the even ones have A as player 0."""
-    s, texts = start, []
-    for a in played.actions:
+def _require_engines(tally: Tally, journal: Journal | None) -> None:
+    """Stop where an engine fails again and again."""
+    for side, n in enumerate(tally.forfeits_in_a_row):
+        if n >= FORFEITS_IN_A_ROW:
+            per_set = tally.games // tally.sets
+            again = list(range(tally.sets - -(-n // per_set), tally.sets))
+            kept = ""
+            if journal:
+                journal.forget(again)
+                kept = f"; {tally.games - len(again) * per_set} games before them are kept in {journal.folder}"
+            raise EngineError(
+                f"{tally.names[side]} forfeited {n} games in a row, the last because: {tally.forfeits[-1].why}{kept}: "
+                "mend it, and the same command goes on"
+            )
+
+
+def kept_games(folder: Path, game: Game) -> list[GameRecord]:
+    """The games of a match's folder, finished or not, each played over by the rules. Raises DataError."""
+    names, records = read_names(folder), list[GameRecord]()
+    for i, (opening, played) in sorted(read_sets(folder / SETS, game).items()):
+        try:
+            records += records_of(game, names, i, opening, played)
+        except GameError as error:
+            raise DataError(f"{folder / SETS}, set {i}: {error}: take its line out") from None
+    for record in records:
+        replay(game, record, source=str(folder))
+    return records
+
+
+def records_of(
+    game: Game, names: tuple[str, str], number: int, start: Opening, played: Sequence[Played]
+) -> list[GameRecord]:
+    """The games of a set in text, as files keep them."""
+    opening = None if start.actions is None else tuple(_texts(game, game.initial(), start.actions))
+    return [
+        GameRecord(
+            number=number * len(played) + i,
+            opening=game.to_text(start.state),
+            opening_actions=opening,
+            players=tuple(names[side] for side in g.seats),
+            actions=tuple(_texts(game, start.state, g.actions)),
+            utilities=tuple(g.utilities),
+            end=g.end,
+            set=number,
+        )
+        for i, g in enumerate(played)
+    ]
+
+
+def _texts(game: Game, s: Any, actions: Sequence[Any]) -> list[str]:
+    texts = []
+    for a in actions:
         texts.append(game.action_to_text(s, a))
         s = game.result(s, a)
-    players = names if number % 2 == 0 else (names[1], names[0])
-    return GameRecord(number // 2, game.to_text(start), players, tuple(texts), game.utility(s, 0))
+    return texts

@@ -1,11 +1,14 @@
-"""Openings: random positions to start from, and the referee who knows the rules on the fastest floor there is."""
+"""Openings: positions to start from, drawn at random or read from a file, each different from all others."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from evallearn.errors import SpecError
+from evallearn.data.boards import board_of, on_fastest_floor
+from evallearn.errors import BadNotation, SpecError
 from evallearn.mixing import scramble
 from evallearn.protocols import CHANCE, Action, Game, State
 
@@ -13,49 +16,16 @@ MISSES = 1000
 """Random openings in a row that were all seen before, or over: then all are listed, to know how many there are."""
 LISTABLE = 20_000
 """Positions of one length that are listed (about a second); a longer list is not needed, or not worth waiting for."""
+LARGEST = 100_000_000
+"""Bytes of a file of openings; real ones have some thousand."""
 
 
-class Referee:
-    """What a match asks of a game, in as few calls as possible: the plain floor."""
+class Opening(NamedTuple):
+    """A position in which the agents take over."""
 
-    def __init__(self, game: Game) -> None:
-        self.game = game
-
-    def look(self, s: State) -> tuple[int, Sequence[Action]]:
-        """Who is to play, and the legal actions: none if the game is over."""
-        if self.game.is_terminal(s):
-            return self.game.to_play(s), ()
-        player = self.game.to_play(s)
-        return player, self.game.actions(s) if player != CHANCE else [a for a, _ in self.game.chances(s)]
-
-    def after(self, s: State, a: Action) -> State:
-        """The state after `a`, which `look` has just found legal in `s`."""
-        return self.game.result(s, a)
-
-    def roll(self, s: State, seed: int) -> Action:
-        """An outcome of the dice."""
-        chances = self.game.chances(s)
-        return random.Random(seed).choices([a for a, _ in chances], [p for _, p in chances])[0]
-
-    def random_action(self, s: State, player: int, actions: Sequence[Action], rng: random.Random) -> Action:
-        """A move for a random opening."""
-        return self.roll(s, rng.getrandbits(62)) if player == CHANCE else actions[rng.randrange(len(actions))]
-
-
-class CompiledReferee(Referee):
-    """The same from the compiled floor, one kernel call per question."""
-
-    def __init__(self, game: Game) -> None:
-        from evallearn.compiled.game import CompiledGame
-
-        super().__init__(game)
-        compiled = CompiledGame(game)  # our own: an agent that shared its record would overwrite it
-        self.look, self.after = compiled.look, compiled.after  # type: ignore[method-assign, assignment]  # no detour: a ply counts
-
-
-def referee_of(game: Game) -> Referee:
-    """The fastest there is."""
-    return Referee(game) if game.rules is None else CompiledReferee(game)
+    state: State
+    actions: tuple[Action, ...] | None = None
+    """How it came about from the initial state, rolls included; None if only the position is known."""
 
 
 def mix(number: int) -> int:
@@ -63,45 +33,105 @@ def mix(number: int) -> int:
     return scramble(number + 0x9E3779B97F4A7C15) >> 2
 
 
-def openings(game: Game, pairs: int, random_plies: int, seed: int) -> list[State]:
-    """Random positions in which the game goes on: one per pair, all different, or fewer if no more can be found.
+def draw(outcomes: Sequence[Action], probabilities: Sequence[float], seed: int) -> Action:
+    """A roll of the dice."""
+    return random.Random(seed).choices(outcomes, probabilities)[0]
 
-    A position played again would be the same game, not new evidence; only with dice are openings repeated.
+
+def openings(game: Game, n: int, random_plies: int, seed: int, *, repeat: bool = False) -> list[Opening]:
+    """Random positions in which the game goes on: n different ones, or fewer if no more can be found.
+
+    A position played again would be the same game, not new evidence; with dice it is not, so there openings are
+    repeated, and wherever `repeat` says so.
     """
-    referee, rng = referee_of(game), random.Random(mix(seed))
-    found: dict[State, None] = {}
+    board, rng = board_of(on_fastest_floor(game)), random.Random(mix(seed))
+    found: dict[State, Opening] = {}
     misses = 0
-    while len(found) < pairs and misses < MISSES:
-        s = _random_opening(referee, random_plies, rng)
-        misses = misses + 1 if s is None or s in found else 0
-        if s is not None:
-            found[s] = None
-    if len(found) < pairs:
-        rest = [s for s in _every_opening(referee, random_plies) if s not in found]
+    while len(found) < n and misses < MISSES:
+        opening = _random_opening(board, random_plies, rng)
+        misses = misses + 1 if opening is None or opening.state in found else 0
+        if opening is not None:
+            found.setdefault(opening.state, opening)
+    if len(found) < n:
+        rest = [o for o in _every_opening(board, random_plies) if o.state not in found]
         rng.shuffle(rest)
-        found.update(dict.fromkeys(rest))
+        found.update((o.state, o) for o in rest)
     if not found:
         raise SpecError(f"no random game of {game.name} goes on after {random_plies} plies: use fewer random plies")
-    distinct = list(found)[:pairs]
-    return [distinct[i % len(distinct)] for i in range(pairs)] if game.has_chance else distinct
+    return take(list(found.values()), n, repeat=repeat or game.has_chance)
 
 
-def _random_opening(referee: Referee, plies: int, rng: random.Random) -> State | None:
+def take(different: Sequence[Opening], n: int, *, repeat: bool) -> list[Opening]:
+    """The first n; where there are fewer, all of them, or again from the beginning."""
+    return [different[i % len(different)] for i in range(n)] if repeat else list(different[:n])
+
+
+def _random_opening(board: Any, plies: int, rng: random.Random) -> Opening | None:
     """The position after `plies` random moves, or None if the game is over by then."""
-    s = referee.game.initial()
+    board.reset()
+    path: list[Action] = []
     for _ in range(plies):
-        player, actions = referee.look(s)
+        actions = board.look()
         if not actions:
             return None
-        s = referee.after(s, referee.random_action(s, player, actions, rng))
-    return s if referee.look(s)[1] else None
+        if board.player == CHANCE:
+            path.append(draw(actions, board.probabilities(), rng.getrandbits(62)))
+        else:
+            path.append(actions[rng.randrange(len(actions))])
+        board.advance(path[-1])
+    return Opening(board.state(), tuple(path)) if board.look() else None
 
 
-def _every_opening(referee: Referee, plies: int) -> list[State]:
+def _every_opening(board: Any, plies: int) -> list[Opening]:
     """All positions after `plies` moves in which the game goes on, or nothing if they are too many to list."""
-    layer: dict[State, None] = {referee.game.initial(): None}
+    board.reset()
+    layer = {board.state(): Opening(board.state(), ())}
     for _ in range(plies):
-        layer = {referee.after(s, a): None for s in layer for a in referee.look(s)[1]}
+        layer = {o.state: o for old in layer.values() for o in _after(board, old)}
         if len(layer) > LISTABLE:
             return []
-    return [s for s in layer if referee.look(s)[1]]
+    return [o for o in layer.values() if list(_after(board, o))]
+
+
+def _after(board: Any, opening: Opening) -> Iterator[Opening]:
+    board.reset(opening.state)
+    for a in board.look():
+        board.reset(opening.state)
+        board.advance(a)
+        yield Opening(board.state(), (*(opening.actions or ()), a))
+
+
+def read_openings(path: Path, game: Game) -> list[Opening]:
+    """The positions of a file, one a line in the game's notation; empty lines and those with # in front do not count.
+
+    Every one must be different and unfinished: refusals name the line.
+    """
+    try:
+        if path.is_file() and path.stat().st_size > LARGEST:
+            raise SpecError(f"{path} has more than {LARGEST} bytes: give a file of positions, one a line")
+        lines = path.read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise SpecError(f"cannot read the openings {path} ({why}): give a file of positions, one a line") from None
+    found: dict[State, int] = {}
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        s = _position(game, text, f"{path}, line {number}")
+        if s in found:
+            raise SpecError(f"{path}, line {number}: the position of line {found[s]} again: take one of them out")
+        found[s] = number
+    if not found:
+        raise SpecError(f"{path} holds no position: write one a line, in the notation of {game.name}")
+    return [Opening(s) for s in found]
+
+
+def _position(game: Game, text: str, where: str) -> State:
+    try:
+        s = game.from_text(text)
+    except BadNotation as error:
+        raise SpecError(f"{where}: {error}") from None
+    if game.is_terminal(s):
+        raise SpecError(f"{where}: the game is over in {text!r}: take it out")
+    return s

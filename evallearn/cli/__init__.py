@@ -20,17 +20,22 @@ COMMANDS = {
     "play": "play a game against an agent; it says after each move whether it was optimal",
     "moves": "the legal moves of a position",
     "analyse": "the best moves of a position, and what each search would have done",
+    "suite": "positions with the value of every move, by a deep search",
+    "quality": "how good is an Eval as a judge of positions, without a match?",
     "perft": "count positions: is a game's move generator right?",
     "tables": "build an endgame table",
     "selfplay": "play games against itself and keep the records",
     "fit": "learn an Eval from records",
-    "match": "two agents, paired openings, Elo with its interval",
+    "match": "two agents, every opening from both seats, Elo with its interval",
+    "tournament": "many agents, one rating list",
+    "ladder": "all known evaluators of a game in one rating list: learned against hand-written",
+    "replay": "check the games of a file and show them",
     "learn": "the whole loop: self-play, fit, match, report",
     "bench": "how fast are the searches, and what does each refinement save?",
     "info": "what is in an evaluator file or a run folder?",
 }
 
-RESUMABLE = ("learn", "selfplay")
+RESUMABLE = ("learn", "selfplay", "match", "tournament", "ladder")
 
 
 class LazyGroup(click.Group):

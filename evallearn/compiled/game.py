@@ -21,7 +21,7 @@ RULE_NAMES = (
 )  # fmt: skip
 
 DECLARATIONS = (
-    "name", "version", "n_players", "has_chance", "zero_sum", "utility_range",
+    "name", "version", "n_players", "has_chance", "zero_sum", "utility_range", "scored",
     "feature_names", "antisymmetric", "n_phases", "heuristics", "search_settings", "opening_plies",
     "parameters",
 )  # fmt: skip

@@ -87,6 +87,17 @@ def advance(box, a):
 
 
 @njit(cache=CACHE, nogil=True)
+def step(box, a, n):
+    """`advance` by one of the n choices that the last look wrote, and look again; -1 if `a` is none of them."""
+    io = box[0]
+    for i in range(n):
+        if io.actions[i] == a:
+            advance(box, a)
+            return look(box)
+    return np.int64(-1)
+
+
+@njit(cache=CACHE, nogil=True)
 def recall(box, positions):
     """Before the position of the record these stood on the board: uint64[n, N_WORDS]."""
     io = box[0]

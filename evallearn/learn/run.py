@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from evallearn.agents import Agent, SearchAgent
-from evallearn.arena import MatchResult, play_match
+from evallearn.arena import MatchConfig, MatchResult, play_match
 from evallearn.atomic import write_json
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, require_selfplay, run_selfplay
 from evallearn.errors import DataError, EvaluatorError, SpecError
@@ -189,8 +189,8 @@ class Run:
 
         def work(move: Move) -> dict[str, Any]:
             found = play_match(
-                self.game, a, b, pairs=pairs, random_plies=self.opening_plies, seed=self.config.seed,
-                workers=self.workers, on_progress=move,
+                self.game, a, b, MatchConfig(pairs=pairs, random_plies=self.opening_plies, seed=self.config.seed),
+                workers=self.workers, on_progress=lambda tally: move(tally.sets, tally.of),
             )  # fmt: skip
             return ladder_row(found)
 

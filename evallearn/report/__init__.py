@@ -1,5 +1,14 @@
-"""The report: one HTML file that shows what a run learned, openable without a network."""
+"""The pages: one HTML file for a run, a match or a tournament, openable without a network."""
 
-from evallearn.report.page import render, write_report
+from evallearn.report.learn_page import render, write_report
+from evallearn.report.match_page import render_match, write_match_report
+from evallearn.report.tournament_page import render_tournament, write_tournament_report
 
-__all__ = ["render", "write_report"]
+__all__ = [
+    "render",
+    "render_match",
+    "render_tournament",
+    "write_match_report",
+    "write_report",
+    "write_tournament_report",
+]

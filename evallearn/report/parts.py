@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from evallearn.report.words import DASH, Json, fixed, number, plain
+from evallearn.report.words import DASH, Json, fixed, number, plain, short_agent
 
 
 def text(value: Any) -> str:
@@ -85,3 +85,10 @@ def named(row: Json) -> Cell:
     name = str(row.get("name", ""))
     kind = f" {name}" if name in ("linear", "neural") else ""
     return Cell(f'<span class="swatch{kind}"></span>{text(name)}')
+
+
+def agent(name: Any) -> str:
+    """The name of an agent as tables show it: short, its limit below, the whole of it as a title."""
+    said, limit = short_agent(name)
+    below = f"<small>{text(limit)}</small>" if limit else ""
+    return f'<span class="agent" title="{text(name)}">{text(said)}{below}</span>'

@@ -18,7 +18,7 @@ from evallearn.report.words import Json, fixed, limit_words, number, part, plain
 
 P = ParamSpec("P")
 
-INK, MUTED, GRID, CARD, LINEAR, NEURAL, OTHER, BAR = (f"#00f1{i:02x}" for i in range(8))
+INK, MUTED, GRID, CARD, LINEAR, NEURAL, OTHER, BAR, SEARCH, ENGINE = (f"#00f1{i:02x}" for i in range(10))
 VARIABLES = {
     INK: "ink",
     MUTED: "muted",
@@ -28,6 +28,8 @@ VARIABLES = {
     NEURAL: "neural",
     OTHER: "other",
     BAR: "bar",
+    SEARCH: "search",
+    ENGINE: "engine",
 }
 """Stand-in colours, which nothing else uses, and the page's variables for them."""
 STYLE = {
@@ -180,9 +182,9 @@ def _scale(shown: list[tuple[float, float, float]]) -> tuple[float, float]:
     return left - 0.05 * (right - left), right + 0.16 * (right - left)
 
 
-def _dot(ax: Any, entry: Json, y: float, marker: str) -> None:
+def _dot(ax: Any, entry: Json, y: float, marker: str, colour: str = "") -> None:
     elo, low, high = _ends(entry)
-    colour, left = _colour(entry.get("name")), ax.get_xlim()[0]
+    colour, left = colour or _colour(entry.get("name")), ax.get_xlim()[0]
     start, end = max(low, elo - REACH, left), max(min(high, elo + REACH), left)
     ax.plot([start, end], [y, y], color=colour, linewidth=2.2)
     for x, cut, caret in ((start, low < start, 4), (end, high > end > left, 5)):  # tips to the left and to the right

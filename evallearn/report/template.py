@@ -13,14 +13,14 @@ CSS = """
   --page: #f5f6f8; --card: #ffffff; --ink: #1a202c; --muted: #5b6577; --grid: #dfe3ea; --bar: #e9ecf2;
   --linear: #1f5fd6; --neural: #c2570c; --other: #7a8497; --good: #11703c; --bad: #b3261e;
   --good-soft: #e3f4ea; --bad-soft: #fce8e6; --even-soft: #eceff4;
-  --plus: 31, 95, 214; --minus: 205, 70, 20;
+  --search: #7b3fc4; --engine: #0b7a75; --plus: 31, 95, 214; --minus: 205, 70, 20;
 }
 @media screen and (prefers-color-scheme: dark) {
   :root {
     --page: #0f131a; --card: #181e28; --ink: #e8ebf1; --muted: #a2adbf; --grid: #313a49; --bar: #28303e;
     --linear: #74a9ff; --neural: #ffa45c; --other: #96a1b5; --good: #6fdc9c; --bad: #ff9d94;
     --good-soft: #16301f; --bad-soft: #3a1c1a; --even-soft: #262e3b;
-    --plus: 74, 138, 255; --minus: 240, 110, 50;
+    --search: #c19bff; --engine: #5fd3c9; --plus: 74, 138, 255; --minus: 240, 110, 50;
   }
 }
 * { box-sizing: border-box; }
@@ -49,6 +49,7 @@ nav a:hover, nav a:focus-visible { color: var(--ink); text-decoration: underline
   min-width: 0; }
 .card + .card, .grid + .card, .card + .grid, .grid + .grid { margin-top: 16px; }
 .grid > .card { margin-top: 0; }
+.card + p { margin-top: 16px; }
 .tile { padding: 14px 16px; max-width: 360px; }
 .tile b { display: block; font-size: 27px; line-height: 1.2; font-weight: 680; letter-spacing: -.02em;
   font-variant-numeric: tabular-nums; }
@@ -85,13 +86,31 @@ th button:hover, th[aria-sort] button { color: var(--ink); }
 :focus-visible { outline: 2px solid var(--linear); outline-offset: 2px; border-radius: 4px; }
 .swatch { display: inline-block; width: 10px; height: 10px; margin-right: 8px; border-radius: 50%;
   background: var(--other); }
-.swatch.linear { background: var(--linear); }
-.swatch.neural { background: var(--neural); }
+.swatch.linear, .swatch.learned { background: var(--linear); }
+.swatch.neural, .swatch.handwritten { background: var(--neural); }
+.swatch.search { background: var(--search); }
+.swatch.engine { background: var(--engine); }
+.agent { display: inline-block; vertical-align: middle; max-width: 300px; overflow: hidden; text-overflow: ellipsis; }
+.agent small { display: block; color: var(--muted); font-size: 12.5px; font-weight: 400; line-height: 1.3; }
+.tile .agent { display: block; max-width: none; }
+.tile b.long { font-size: 20px; line-height: 1.62; letter-spacing: -.03em; }
+.results, .gauge { position: relative; display: flex; height: 8px; margin-top: 12px; border-radius: 4px;
+  background: var(--bar); overflow: hidden; }
+.results i:first-child { background: rgb(var(--plus)); }
+.results i:last-child { background: rgb(var(--minus)); }
+.gauge { overflow: visible; margin-bottom: 6px; }
+.gauge i { position: absolute; top: -3px; width: 4px; height: 14px; margin-left: -2px; border-radius: 2px;
+  background: var(--ink); }
+.why { display: inline-block; min-width: 260px; white-space: normal; overflow-wrap: anywhere; }
+.gauge + small { display: flex; justify-content: space-between; }
 .heat td, .heat tbody tr:hover td { background: rgba(var(--tint), var(--a, 0)); }
 .heat td.plus { --tint: var(--plus); }
 .heat td.minus { --tint: var(--minus); }
 .heat td { width: calc(78% / var(--n)); min-width: 66px; text-align: center; border: 2px solid var(--card);
   border-radius: 6px; }
+.heat td small { display: block; font-size: 12px; opacity: .8; }
+.cross thead th { padding: 9px; text-align: center; }
+.cross thead th:first-child { padding: 9px 9px 9px 18px; text-align: left; font-weight: 400; }
 .heat thead button { text-align: center; }
 .heat thead th:first-child button { text-align: left; }
 .share { width: 34%; }
@@ -114,6 +133,7 @@ footer { padding-top: 36px; padding-bottom: 48px; color: var(--muted); font-size
   .tiles { grid-template-columns: 1fr 1fr; }
   .card.scroll { padding: 4px 0 0; }
   .beside { grid-template-columns: minmax(0, 1fr); }
+  .agent { max-width: 42vw; }
   dl { grid-template-columns: 1fr; gap: 2px; }
   dd { margin-bottom: 10px; }
 }
@@ -168,6 +188,27 @@ GLOSSARY = {
     "calibration error is the mean distance between the two, weighted by the number of positions.",
     "Log loss": "How surprised the Eval is by the true outcomes of games it has not seen: 0 is perfect foresight, and "
     "0.693 a coin toss. The baseline is the best constant guess. Smaller is better.",
+}
+ARENA_GLOSSARY = {
+    "Elo": "A scale of playing strength. 0 is equal; +100 means an expected score of 64 %, +200 of 76 %, +400 of 91 % "
+    "(a draw counts half).",
+    "95 % interval": "A match is a sample. If it were repeated many times with other openings, 95 % of the intervals "
+    "made this way would hold the true figure. Only an interval that leaves out 0 shows who is stronger.",
+    "Set": "One opening, played from every seat: by two players twice, sides swapped. So nobody owes anything to the "
+    "first move or to a lucky opening.",
+    "LOS": "Likelihood of superiority: how sure it is, after these games, which of the two is stronger. 50 % is no "
+    "idea, 97.5 % is where the interval begins to leave out 0.",
+}
+"""What the pages of a match and of a tournament explain."""
+MATCH_GLOSSARY = ARENA_GLOSSARY | {
+    "Normalised Elo": "The same lead measured in standard deviations of a game. It tells how many games it takes to "
+    "see it, and it can be compared between games with few and with many draws.",
+    "Pentanomial": "The five counts of sets in which A made 0, ¼, ½, ¾ and all of the points: the statistics are made "
+    "of these.",
+    "SPRT": "Sequential probability ratio test: after every set it asks whether the results fit H1 (A is so much "
+    "stronger) or H0 (it is not) better, and stops as soon as the answer is clear.",
+    "Luck adjustment": "Every roll of the dice changes the value of the position; what it gave beyond the mean of all "
+    "rolls is luck. Its sum is taken off the points, which leaves what the players did.",
 }
 
 

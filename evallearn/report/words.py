@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,11 @@ Json = Mapping[str, Any]
 ELO_END = 2000.0
 """Elo where the arena's scale ends (arena.stats.ELO_LIMIT): an interval that ends here has no bound on that side."""
 DASH = "–"
+LIMIT = re.compile(r"(.+)@(\w+=[^@/]*)", re.DOTALL)
+"""An agent and its limit."""
+EVAL_FILE = re.compile(r"([^\s,:@]+)\.safetensors")
+PROGRAM = re.compile(r"(?<![^\s:,])/(?:[^\s,:@/]+/)*(?=[^\s,:@/])")
+"""The folders before a program's name."""
 LIMIT_WORDS = {"depth": "at equal depth", "time": "at equal time", "nodes": "at equal nodes"}
 
 
@@ -62,6 +68,28 @@ def compact(value: Any) -> str:
     return DASH if x is None else fixed(x, 0 if abs(x) >= 100 or x == 0 else 1 if abs(x) >= 10 else 2)
 
 
+def percent(share: Any, digits: int = 1) -> str:
+    """0.573 -> 57.3 %. What is not quite nothing or all is never rounded to it."""
+    x, least = number(share), 0.1**digits
+    if x is None:
+        return DASH
+    if 0 < x < 1 and not least / 2 <= 100 * x <= 100 - least / 2:
+        return f"> {100 - least:.{digits}f} %" if x > 0.5 else f"< {least:.{digits}f} %"
+    return f"{fixed(100 * x, digits)} %"
+
+
+def points(value: Any) -> str:
+    """A utility, or a difference of two: +0.2267, +23.45, +12,355."""
+    x = abs(number(value) or 0.0)
+    return fixed(value, 4 if x < 10 else 2 if x < 1000 else 0, sign=True)
+
+
+def sureness(share: Any) -> str:
+    """A likelihood, as of superiority: 97.8 %, and never all or nothing, for no match can show that."""
+    x = number(share)
+    return DASH if x is None else percent(min(max(x, 1e-9), 1 - 1e-9))
+
+
 def duration(seconds: Any) -> str:
     """12.3 s, 4 min 05 s, 2 h 10 min."""
     x = number(seconds)
@@ -86,6 +114,12 @@ def interval(entry: Json) -> str:
     return f"at most {fixed(high)}" if low <= -ELO_END else f"{fixed(low)} to {fixed(high)}"
 
 
+def bounded(entry: Json) -> bool:
+    """True if the interval of an Elo is known and has both its ends."""
+    low, high = number(entry.get("low")), number(entry.get("high"))
+    return low is not None and high is not None and -ELO_END < low <= high < ELO_END
+
+
 def plain(value: Any) -> str:
     """Any value as one line of printable text."""
     return "".join(c if c.isprintable() else " " for c in str(value))
@@ -94,6 +128,22 @@ def plain(value: Any) -> str:
 def short(name: Any) -> str:
     """handwritten:mobility -> mobility."""
     return str(name).removeprefix("handwritten:")
+
+
+def short_agent(name: Any) -> tuple[str, str]:
+    """An agent for the eye, and its limit in words: runs/x/evaluators/linear.safetensors@depth=4 -> x/linear, depth 4.
+
+    Of a path to an Eval the run and the Eval are left, of a path to a program its last part. Two agents may read alike:
+    show the full name too, as a title.
+    """
+    found = LIMIT.fullmatch(plain(name).strip())
+    said, limit = found.groups() if found else (plain(name).strip(), "")
+    return PROGRAM.sub("", EVAL_FILE.sub(_run_and_eval, said)), limit_words(limit)
+
+
+def _run_and_eval(path: re.Match[str]) -> str:
+    parts = [p for p in re.split(r"[/\\]", path[1]) if p not in ("", ".", "evaluators")]
+    return "/".join(parts[-2:]).removeprefix("runs/")
 
 
 def is_learned(entry: Json) -> bool:

@@ -114,6 +114,7 @@ class Pacman(Game):
 
     name: ClassVar[str] = "pacman"
     utility_range: ClassVar[tuple[float, float]] = (-float(MOST_POINTS), float(MOST_POINTS))
+    scored: ClassVar[bool] = True
     opening_plies: ClassVar[int] = 4
     parameters: ClassVar[Mapping[str, str]] = {
         "maze": f"one of {', '.join(MAZES)}, or rows such as %%%%%/%P.G%/%%%%% (default small)",

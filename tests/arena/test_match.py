@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from evallearn.agents import Agent, RandomAgent, SearchAgent, parse_agent
-from evallearn.arena import MatchResult, openings, play_match
+from evallearn.arena import MatchConfig, MatchResult, Tally, openings, play_match
 from evallearn.arena import openings as openings_function
 from evallearn.compiled.game import CompiledGame
-from evallearn.errors import GameError, IllegalAction, SpecError
+from evallearn.errors import IllegalAction, SpecError
 from evallearn.evaluators import LinearEval
 from evallearn.games.connect_four import ConnectFour
 from evallearn.games.tic_tac_toe import TicTacToe
@@ -67,13 +67,13 @@ def assert_exactly_even(result: MatchResult) -> None:
 )
 def test_an_agent_against_itself_is_exactly_even(agent: str) -> None:
     a, b = parse_agent(agent, TTT), parse_agent(agent, TTT)
-    assert_exactly_even(play_match(TTT, a, b, pairs=20, random_plies=2, seed=5))
-    assert_exactly_even(play_match(TTT, a, a, pairs=20, random_plies=1, seed=6))
+    assert_exactly_even(play_match(TTT, a, b, MatchConfig(pairs=20, random_plies=2, seed=5)))
+    assert_exactly_even(play_match(TTT, a, a, MatchConfig(pairs=20, random_plies=1, seed=6)))
 
 
 def test_random_ties_against_themselves_are_exactly_even() -> None:
     a, b = (SearchAgent(C4, LinearEval.zero(C4), Limits(depth=2), random_ties=True) for _ in range(2))
-    result = play_match(C4, a, b, pairs=20, random_plies=4, seed=1)
+    result = play_match(C4, a, b, MatchConfig(pairs=20, random_plies=4, seed=1))
     assert_exactly_even(result)
     assert result.wins > 0
     assert result.distinct_games == 20
@@ -82,18 +82,19 @@ def test_random_ties_against_themselves_are_exactly_even() -> None:
 # --- fairness --------------------------------------------------------------------------------------------------------
 def test_each_opening_is_played_from_both_seats() -> None:
     result = play_match(
-        C4, RandomAgent(C4, "A"), RandomAgent(C4, "B"), pairs=10, random_plies=3, seed=2, keep_games=True
+        C4, RandomAgent(C4, "A"), RandomAgent(C4, "B"), MatchConfig(pairs=10, random_plies=3, seed=2), keep_games=True
     )
     for first, second in zip(result.records[::2], result.records[1::2], strict=True):
-        assert (first.pair, first.opening) == (second.pair, second.opening)
+        assert (first.set, first.opening) == (second.set, second.opening)
         assert (first.players, second.players) == (("A", "B"), ("B", "A"))
-    assert [r.pair for r in result.records[::2]] == list(range(10))
+    assert [r.set for r in result.records[::2]] == list(range(10))
+    assert [r.number for r in result.records] == list(range(20))
 
 
 def test_seeds_depend_on_pair_and_ply_alone() -> None:
     a, b, c, d = (Scribe(C4) for _ in range(4))
-    play_match(C4, a, b, pairs=3, random_plies=2, seed=9)
-    play_match(C4, c, d, pairs=3, random_plies=2, seed=10)
+    play_match(C4, a, b, MatchConfig(pairs=3, random_plies=2, seed=9))
+    play_match(C4, c, d, MatchConfig(pairs=3, random_plies=2, seed=10))
     assert Counter(a.asked) == Counter(b.asked)  # seats swapped: what A was asked in one game, B was in the other
     seeds = [seed for _, seed in a.asked]
     assert len(set(seeds)) == len(seeds)
@@ -107,15 +108,16 @@ def test_first_moves_compile_time_is_not_on_the_clock() -> None:
                 time.sleep(0.3)
             return super().choose(s, seed)
 
-    result = play_match(TTT, SlowStarter(TTT), Scribe(TTT), pairs=2, random_plies=1, seed=0)
+    result = play_match(TTT, SlowStarter(TTT), Scribe(TTT), MatchConfig(pairs=2, random_plies=1, seed=0))
     assert result.seconds[0] < 0.2
 
 
 # --- the figures -----------------------------------------------------------------------------------------------------
 def test_figures_add_up_and_survive_json() -> None:
     a, b = parse_agent("handwritten:lines@depth=1", TTT), RandomAgent(TTT)
-    result = play_match(TTT, a, b, pairs=30, random_plies=2, seed=3, keep_games=True)
+    result = play_match(TTT, a, b, MatchConfig(pairs=30, random_plies=2, seed=3), keep_games=True)
     assert result.wins + result.draws + result.losses == result.games == 60
+    assert result.by_game
     assert result.names == ("handwritten:lines@depth=1", "random")
     assert sum(result.pair_counts) == 30
     points = sum(n * x for n, x in zip(result.pair_counts, (0, 0.5, 1, 1.5, 2), strict=True))
@@ -133,7 +135,7 @@ def test_figures_add_up_and_survive_json() -> None:
 
 def test_records_replay_to_their_outcome() -> None:
     result = play_match(
-        C4, RandomAgent(C4, "A"), RandomAgent(C4, "B"), pairs=5, random_plies=2, seed=2, keep_games=True
+        C4, RandomAgent(C4, "A"), RandomAgent(C4, "B"), MatchConfig(pairs=5, random_plies=2, seed=2), keep_games=True
     )
     balance = 0.0
     for record in result.records:
@@ -141,35 +143,35 @@ def test_records_replay_to_their_outcome() -> None:
         for text in record.actions:
             s = C4.result(s, C4.action_from_text(s, text))  # type: ignore[arg-type]  # an int there
         assert C4.is_terminal(s)
-        assert C4.utility(s, 0) == record.utility
-        balance += record.utility if record.players[0] == "A" else -record.utility
+        assert (C4.utility(s, 0), C4.utility(s, 1)) == record.utilities
+        balance += record.utilities[record.players.index("A")]
     assert balance == result.wins - result.losses
 
 
 def test_games_are_kept_only_on_request() -> None:
-    result = play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), pairs=2, random_plies=0, seed=2)
+    result = play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), MatchConfig(pairs=2, random_plies=0, seed=2))
     assert result.records == ()
     assert "records" not in result.to_json()
 
 
 def test_equal_games_are_counted_once() -> None:
     """Two agents that do not choose play one game per opening."""
-    result = play_match(TTT, Scribe(TTT), Scribe(TTT), pairs=12, random_plies=1, seed=2)
+    result = play_match(TTT, Scribe(TTT), Scribe(TTT), MatchConfig(pairs=12, random_plies=1, seed=2))
     assert (result.games, result.distinct_games, result.pairs_asked) == (18, 9, 12)
 
 
 def test_progress_counts_games_to_the_end() -> None:
-    calls: list[tuple[int, int]] = []
+    calls: list[tuple[int, int, int]] = []
     play_match(
-        TTT, RandomAgent(TTT), RandomAgent(TTT), pairs=4, random_plies=1, seed=0,
-        on_progress=lambda done, games: calls.append((done, games)),
+        TTT, RandomAgent(TTT), RandomAgent(TTT), MatchConfig(pairs=4, random_plies=1, seed=0),
+        on_progress=lambda tally: calls.append((tally.sets, tally.games, tally.of)),
     )  # fmt: skip
-    assert calls == [(2, 8), (4, 8), (6, 8), (8, 8)]
+    assert calls == [(1, 2, 4), (2, 4, 4), (3, 6, 4), (4, 8, 4)]
 
 
 def test_the_stronger_agent_wins() -> None:
     a, b = parse_agent("zero@depth=4", C4), RandomAgent(C4)
-    result = play_match(C4, a, b, pairs=25, random_plies=4, seed=1)
+    result = play_match(C4, a, b, MatchConfig(pairs=25, random_plies=4, seed=1))
     assert result.wins >= 45
     assert result.elo.low > 150
     assert result.nodes[0] > result.nodes[1]
@@ -177,8 +179,8 @@ def test_the_stronger_agent_wins() -> None:
 
 def test_the_deeper_search_wins_from_either_side() -> None:
     a, b = parse_agent("zero@depth=6", C4), parse_agent("zero@depth=2", C4)
-    assert play_match(C4, a, b, pairs=40, random_plies=6, seed=1).elo.low > 0
-    assert play_match(C4, b, a, pairs=40, random_plies=6, seed=1).elo.high < 0
+    assert play_match(C4, a, b, MatchConfig(pairs=40, random_plies=6, seed=1)).elo.low > 0
+    assert play_match(C4, b, a, MatchConfig(pairs=40, random_plies=6, seed=1)).elo.high < 0
 
 
 # --- both floors, any number of workers ------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ def test_the_deeper_search_wins_from_either_side() -> None:
 def test_two_workers_play_the_same_match_as_one(b: str) -> None:
     def play(workers: int) -> MatchResult:
         agents = parse_agent("zero@depth=2", C4), parse_agent(b, C4)
-        return play_match(C4, *agents, pairs=11, random_plies=4, seed=4, workers=workers, keep_games=True)
+        return play_match(C4, *agents, MatchConfig(pairs=11, random_plies=4, seed=4), workers=workers, keep_games=True)
 
     assert without_clock(play(1)) == without_clock(play(2))
 
@@ -194,20 +196,26 @@ def test_two_workers_play_the_same_match_as_one(b: str) -> None:
 def test_plain_floor_plays_the_same_match_as_the_compiled_one() -> None:
     plain, compiled = PlainTicTacToe(), CompiledGame(TTT)
     results = [
-        play_match(g, RandomAgent(g), Scribe(g), pairs=15, random_plies=2, seed=4) for g in (plain, TTT, compiled)
+        play_match(g, RandomAgent(g), Scribe(g), MatchConfig(pairs=15, random_plies=2, seed=4))
+        for g in (plain, TTT, compiled)
     ]
     first, *others = map(without_clock, results)
     assert all(first == other for other in others)
 
 
 def test_interrupt_ends_the_workers() -> None:
-    def interrupt(done: int, games: int) -> None:
+    def interrupt(tally: Tally) -> None:
         raise KeyboardInterrupt
 
     before = set(multiprocessing.active_children())
     with pytest.raises(KeyboardInterrupt):
         play_match(
-            C4, RandomAgent(C4), RandomAgent(C4), pairs=40, random_plies=2, seed=0, workers=2, on_progress=interrupt
+            C4,
+            RandomAgent(C4),
+            RandomAgent(C4),
+            MatchConfig(pairs=40, random_plies=2, seed=0),
+            workers=2,
+            on_progress=interrupt,
         )
     assert set(multiprocessing.active_children()) <= before
 
@@ -215,24 +223,31 @@ def test_interrupt_ends_the_workers() -> None:
 # --- openings --------------------------------------------------------------------------------------------------------
 def test_openings_are_distinct_open_and_depend_on_the_seed_only() -> None:
     found = openings(C4, 500, 6, seed=1)
-    assert len(set(found)) == 500
-    assert not any(C4.is_terminal(s) for s in found)  # type: ignore[arg-type]  # its own State
+    assert len({o.state for o in found}) == 500
+    assert not any(C4.is_terminal(o.state) for o in found)  # type: ignore[arg-type]  # its own State
+    for o in found[:20]:
+        s: Any = C4.initial()
+        for a in o.actions or ():
+            s = C4.result(s, a)  # type: ignore[arg-type]  # an int there
+        assert s == o.state
     assert found == openings(C4, 500, 6, seed=1)
     assert found[:400] == openings(C4, 400, 6, seed=1)
     assert found != openings(C4, 500, 6, seed=2)
 
 
 def test_openings_are_never_repeated() -> None:
-    assert openings(TTT, 3, 0, seed=0) == [TTT.initial()]
+    assert openings(TTT, 3, 0, seed=0) == [(TTT.initial(), ())]
     found = openings(TTT, 20, 1, seed=0)
-    assert len(found) == len(set(found)) == 9
+    assert len(found) == len({o.state for o in found}) == 9
+    again = openings(TTT, 20, 1, seed=0, repeat=True)
+    assert again == (found * 3)[:20]
 
 
 def test_rare_openings_are_all_found() -> None:
     """After 8 plies of tic-tac-toe few games go on: all of these positions are listed."""
     found = openings(TTT, 400, 8, seed=0)
     expected = {s for s in every_position(8) if not TTT.is_terminal(s)}
-    assert set(found) == expected
+    assert {o.state for o in found} == expected
     assert len(expected) < 400
 
 
@@ -247,7 +262,7 @@ def test_openings_too_many_to_list_may_be_fewer(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(openings_function.__globals__, "LISTABLE", 10)
     monkeypatch.setitem(openings_function.__globals__, "MISSES", 5)
     found = openings(TTT, 100, 2, seed=0)
-    assert 10 < len(found) == len(set(found)) <= 72
+    assert 10 < len(found) == len({o.state for o in found}) <= 72
 
 
 def test_openings_longer_than_the_game_are_refused() -> None:
@@ -296,11 +311,13 @@ class Dice(Game):
 
 def test_both_games_of_a_pair_get_the_same_dice() -> None:
     dice = Dice()
-    result = play_match(dice, Scribe(dice, "A"), Scribe(dice, "B"), pairs=20, random_plies=1, seed=7, keep_games=True)
+    result = play_match(
+        dice, Scribe(dice, "A"), Scribe(dice, "B"), MatchConfig(pairs=20, random_plies=1, seed=7), keep_games=True
+    )
     assert_exactly_even(result)
     assert result.distinct_games == 20
     assert result.wins > 0
-    better = play_match(dice, Scribe(dice), RandomAgent(dice), pairs=20, random_plies=0, seed=7)
+    better = play_match(dice, Scribe(dice), RandomAgent(dice), MatchConfig(pairs=20, random_plies=0, seed=7))
     assert better.elo.low > 0
 
 
@@ -313,12 +330,12 @@ def test_an_illegal_action_names_agent_action_and_position() -> None:
     expected = r"agent cheat chose the illegal action 42 in tic_tac_toe position '.*'; legal: 1 2 3 4 5 6 7 8 9$"
     for game in (TTT, PlainTicTacToe()):
         with pytest.raises(IllegalAction, match=expected):
-            play_match(game, Cheat(game, "cheat"), RandomAgent(game), pairs=1, random_plies=0, seed=0)
+            play_match(game, Cheat(game, "cheat"), RandomAgent(game), MatchConfig(pairs=1, random_plies=0, seed=0))
 
 
 def test_an_agent_of_another_game_is_refused() -> None:
     with pytest.raises(SpecError, match="agent random plays connect_four, but the match is tic_tac_toe: rebuild it"):
-        play_match(TTT, RandomAgent(TTT), RandomAgent(C4), pairs=1, random_plies=0, seed=0)
+        play_match(TTT, RandomAgent(TTT), RandomAgent(C4), MatchConfig(pairs=1, random_plies=0, seed=0))
 
 
 @pytest.mark.parametrize(
@@ -332,16 +349,6 @@ def test_an_agent_of_another_game_is_refused() -> None:
 )
 def test_senseless_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     given = {"pairs": 1, "random_plies": 0, "seed": 0, **settings}
+    workers = given.pop("workers", 1)
     with pytest.raises(SpecError, match=message):
-        play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), **given)
-
-
-@pytest.mark.parametrize(
-    ("property_", "value", "why"), [("n_players", 3, "has 3 players"), ("zero_sum", False, "is not zero-sum")]
-)
-def test_other_games_are_refused_with_the_remedy(property_: str, value: Any, why: str) -> None:
-    game = type("Other", (PlainTicTacToe,), {property_: value})()
-    with pytest.raises(
-        GameError, match=f"two-player zero-sum game; tic_tac_toe {why}: compare its agents by their mean"
-    ):
-        play_match(game, RandomAgent(game), RandomAgent(game), pairs=1, random_plies=0, seed=0)
+        play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), MatchConfig(**given), workers=workers)

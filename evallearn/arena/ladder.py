@@ -1,0 +1,67 @@
+"""All known evaluators of a game in one rating list: is the learned one better than the hand-written ones?"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evallearn.agents import Agent, parse_agent, zoo_names
+from evallearn.arena.journal import identity
+from evallearn.arena.tournament import kind_of
+from evallearn.errors import EvallearnError
+from evallearn.evaluators import read_header
+from evallearn.protocols import Game, Limits
+
+EARLIER = re.compile(r"-\d+$")
+"""How `learn` calls the Evals of its earlier generations."""
+SIMULATIONS = 500
+"""Of the Monte Carlo search that takes part: what looking ahead is worth without any Eval."""
+log = logging.getLogger(__name__)
+
+
+def known_agents(game: Game, limits: Limits, runs: Path) -> dict[str, Agent]:
+    """{name: agent}: random play, every heuristic, every learned Eval of the zoo and of `runs`, search without Eval."""
+    named = ["random", "zero", *(f"handwritten:{h}" for h in game.heuristics)]
+    named += [f"zoo:{name}" for name in zoo_names(game)]
+    named += [str(path) for path in learned_files(game, runs)]
+    named += [f"mcts@nodes={SIMULATIONS}"]
+    found: dict[str, Agent] = {}
+    for text in named:
+        agent = parse_agent(text, game, limits)
+        found.setdefault(identity(agent).rpartition("#")[2] or agent.name, agent)  # a copy of a file is no new Eval
+    return {agent.name: agent for agent in found.values()}
+
+
+def learned_files(game: Game, runs: Path) -> list[Path]:
+    """The evaluator files of this game below `runs`, but for those of earlier generations. Damaged ones are named."""
+    found = []
+    for path in sorted(runs.rglob("*.safetensors")):
+        if EARLIER.search(path.stem):
+            continue
+        try:
+            header = read_header(path)
+        except EvallearnError as error:
+            log.info("left out: %s", error)
+            continue
+        if header["game"] == game.name:
+            found.append(path)
+    return found
+
+
+def answer(ratings: Sequence[Mapping[str, Any]]) -> str:
+    """Learned against hand-written, in one sentence; ratings are those of the JSON, strongest first."""
+    best = {kind: next((r for r in ratings if kind_of(r["name"]) == kind), None) for kind in ("learned", "handwritten")}
+    learned, by_hand = best["learned"], best["handwritten"]
+    if learned is None or by_hand is None:
+        what = "learned Eval" if learned is None else "hand-written heuristic"
+        return f"No {what} takes part: {'evallearn learn makes some' if learned is None else 'the game has none'}."
+    elo, low, high = (learned[key] - by_hand["elo"] for key in ("elo", "low", "high"))
+    sure = f"{elo:+.0f} Elo (95 %: {low:+.0f} to {high:+.0f})"
+    if low > 0:
+        return f"Learned beats hand-written: {learned['name']} is {sure} over {by_hand['name']}."
+    if high < 0:
+        return f"Hand-written is still ahead: {learned['name']} is {sure} against {by_hand['name']}."
+    return f"Learned and hand-written cannot be told apart: {learned['name']} is {sure} against {by_hand['name']}."

@@ -1,0 +1,119 @@
+"""Many agents: round robin or gauntlet, one match for each pairing, and a rating list over all of them.
+
+Every match has its folder, named after its terms: a tournament that is stopped, or run again with one more agent, finds
+what was played before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from evallearn.agents import Agent
+from evallearn.arena.match import MatchConfig, play_match
+from evallearn.arena.ratings import Rating, bradley_terry
+from evallearn.arena.result import MatchResult, Tally
+from evallearn.errors import SpecError
+from evallearn.protocols import Game
+from evallearn.workers import keep_workers
+
+OnProgress = Callable[[int, Tally], None]
+"""on_progress(number of the match, its tally)"""
+
+
+@dataclass(frozen=True)
+class TournamentResult:
+    """The matches and what they say together."""
+
+    game: str
+    names: tuple[str, ...]
+    matches: tuple[MatchResult, ...]
+    ratings: tuple[Rating, ...]
+    """The strongest first; the anchor is 0 Elo."""
+    anchor: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, in plain types."""
+        return json.loads(  # type: ignore[no-any-return]
+            json.dumps({
+                "game": self.game,
+                "names": self.names,
+                "anchor": self.anchor,
+                "ratings": [asdict(r) for r in self.ratings],
+                "matches": [m.to_json() for m in self.matches],
+            })
+        )  # fmt: skip
+
+
+def match_folder(base: Path, game: Game, agents: Sequence[Agent], config: MatchConfig) -> Path:
+    """Where a match is kept: the same terms, the same folder."""
+    terms = json.dumps(config.terms(game, agents), sort_keys=True)
+    return base / f"{game.name.partition(',')[0]}-{hashlib.sha256(terms.encode()).hexdigest()[:12]}"
+
+
+def pairings(n: int, *, gauntlet: bool = False) -> list[tuple[int, int]]:
+    """Everybody against everybody, or the first against each of the others."""
+    return [(0, j) for j in range(1, n)] if gauntlet else list(combinations(range(n), 2))
+
+
+def kind_of(name: str) -> str:
+    """random, zero, handwritten, learned, search or engine, by an agent's description."""
+    what, _, _ = name.partition("@")
+    head = what.partition(":")[0].partition(",")[0]
+    if head in ("random", "zero", "handwritten"):
+        return head
+    if head in ("uci", "gtp", "cmd"):
+        return "engine"
+    is_file = what.endswith(".safetensors") and ":" not in what
+    return "learned" if is_file or head == "zoo" else "search"
+
+
+def play_tournament(
+    game: Game,
+    agents: Sequence[Agent],
+    config: MatchConfig,
+    *,
+    gauntlet: bool = False,
+    anchor: str | None = None,
+    workers: int = 1,
+    folder: Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> TournamentResult:
+    """Every pairing is a match by the same terms. `anchor` is 0 Elo: by default the best hand-written, or the last."""
+    names = [a.name for a in agents]
+    if len(names) < 2 or len(set(names)) < len(names):
+        twice = sorted({n for n in names if names.count(n) > 1})
+        what = f"{', '.join(twice)} is given twice" if twice else f"{len(names)} agents"
+        raise SpecError(f"a tournament of {what}: give two or more different ones")
+    if anchor is not None and anchor not in names:
+        raise SpecError(f"anchor {anchor!r} does not take part: give one of {', '.join(names)}")
+    found: dict[tuple[int, int], MatchResult] = {}
+    with keep_workers():
+        for number, (i, j) in enumerate(pairings(len(agents), gauntlet=gauntlet)):
+            two = agents[i], agents[j]
+            found[i, j] = play_match(
+                game, *two, config, workers=workers,
+                folder=match_folder(folder, game, two, config) if folder else None,
+                on_progress=_numbered(on_progress, number),
+            )  # fmt: skip
+    results = [(names[i], names[j], m.pair_counts) for (i, j), m in found.items()]
+    zero = anchor or _best_by_hand(results, names)
+    return TournamentResult(game.name, tuple(names), tuple(found.values()), _ranked(results, zero, config.seed), zero)
+
+
+def _ranked(results: Sequence[tuple[str, str, Sequence[int]]], anchor: str, seed: int) -> tuple[Rating, ...]:
+    return tuple(sorted(bradley_terry(results, anchor=anchor, seed=seed), key=lambda r: (-r.elo, r.name)))
+
+
+def _best_by_hand(results: Sequence[tuple[str, str, Sequence[int]]], names: Sequence[str]) -> str:
+    ranked = _ranked(results, names[-1], 0)
+    return next((r.name for r in ranked if kind_of(r.name) == "handwritten"), names[-1])
+
+
+def _numbered(on_progress: OnProgress | None, number: int) -> Callable[[Tally], None] | None:
+    return None if on_progress is None else lambda tally: on_progress(number, tally)

@@ -1,0 +1,43 @@
+# mypy: ignore-errors
+"""Template: what each roll is worth, specialised to one game and one Eval. See `specialise`; the names are injected.
+
+State, actions, result, is_terminal, to_play, chances            the game's `Rules`
+utility_player(s, player), evaluate_player(s, player, params)    values to any player
+N_WORDS                                                          of the game
+CACHE                                                            whether the disk cache is on
+"""
+
+import numpy as np
+from numba import njit
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+CHANCE = -1
+
+
+@njit(nogil=True)
+def worth(s, player, params):
+    return np.float64(utility_player(s, player)) if is_terminal(s) else evaluate_player(s, player, params)
+
+
+@njit(nogil=True)
+def best_move(s, ctx, params):
+    """What `s` is worth to player 0 if the mover takes the action that looks best."""
+    mover = to_play(s)
+    if is_terminal(s) or mover == CHANCE:
+        return worth(s, np.int64(0), params)
+    n = np.int64(actions(s, ctx.actions))
+    best = -np.inf
+    for i in range(n):
+        best = max(best, worth(result(s, np.int64(ctx.actions[i])), np.int64(mover), params))
+    return best if mover == 0 else -best
+
+
+@njit(cache=CACHE, nogil=True)
+def judge(box, eval_box):
+    """Writes the outcomes, their probabilities and their values to player 0; returns their number."""
+    ctx = box[0]
+    s = State(*to_fixed_tuple(ctx.words, N_WORDS))
+    n = np.int64(chances(s, ctx.outcomes, ctx.odds))
+    for i in range(n):
+        ctx.values[i] = best_move(result(s, np.int64(ctx.outcomes[i])), ctx, eval_box[0])
+    return n
