@@ -7,6 +7,7 @@ EvallearnError
 ├── SearchError         a search that cannot play this game, or limits that make no sense
 ├── EvaluatorError      an evaluator that does not fit, or a file that must not be trusted
 ├── DataError           records or a run folder that do not fit what was asked
+├── EngineError         a program that plays for an agent ended, fell silent or made no legal move
 └── SpecError           a name, an agent or a setting that nobody knows
 
 Interrupted (a KeyboardInterrupt): Ctrl-C during a search, with the best answer so far.
@@ -47,6 +48,10 @@ class DataError(EvallearnError):
     """Records or a run folder that do not fit what was asked."""
 
 
+class EngineError(EvallearnError):
+    """A program that plays for an agent ended, fell silent or made no legal move: it forfeits the game, no more."""
+
+
 class SpecError(EvallearnError):
     """A name, an agent or a setting that nobody knows."""
 
@@ -59,9 +64,9 @@ class Interrupted(KeyboardInterrupt):
         self.result = result
 
 
-def unknown(kind: str, given: str, known: Iterable[str]) -> SpecError:
-    """The error for a misspelt name: it suggests the nearest one and lists the rest."""
+def unknown(kind: str, given: str, known: Iterable[str], unlisted: Iterable[str] = ()) -> SpecError:
+    """The error for a misspelt name: it suggests the nearest one and lists the rest, but for the `unlisted`."""
     names = sorted(known)
-    near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(given, [*names, *unlisted], n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return SpecError(f"unknown {kind} {given!r}: {hint}known: {', '.join(names) or 'none'}")

@@ -1,42 +1,55 @@
-"""Agents: who plays. An agent is a game, an Eval and limits; it can be written as a short text.
-
-random                                        any legal action
-zero@depth=4                                  a search that only knows how games end
-handwritten:NAME@depth=4                      a heuristic of the game
-runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
-"""
+"""What an agent is, and those that need nothing but this package: random ones, and searches."""
 
 from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from evallearn.errors import SearchError, SpecError, unknown
-from evallearn.evaluators import LinearEval, load_evaluator
-from evallearn.protocols import Evaluator, Game, Limits, SearchResult, State
-from evallearn.search import search_for
+from evallearn.protocols import Action, Evaluator, Game, Limits, Search, SearchResult, State
+from evallearn.search import named_search, usual_search
 
 DEFAULT_LIMITS = Limits(depth=4)
+DEFAULT_SIMULATIONS = Limits(nodes=1000)
+"""Of a Monte Carlo search, for which a depth is no limit."""
+MONTE_CARLO = ("mcts", "flat")
+"""The searches that can do without an Eval, and whose answers are drawn at random."""
 
 
-def default_limits(game: Game) -> Limits:
+def default_limits(game: Game, search: str | None = None) -> Limits:
     """A look-ahead that takes well under a second: only alpha-beta goes deep quickly."""
+    if search in MONTE_CARLO:
+        return DEFAULT_SIMULATIONS
     if game.has_chance:
         return Limits(depth=1)
     return DEFAULT_LIMITS if game.n_players == 2 else Limits(depth=3)
 
 
 class Agent(ABC):
-    """Someone who chooses. Agents can be pickled: a worker process builds its own kernels."""
+    """Someone who chooses. Agents can be pickled: a worker process builds its own kernels, starts its own engines.
+
+    Whoever plays games with an agent that `follows` calls `begin` before the first move and `played` after each, the
+    opponents' moves and the rolls too; the others need not be told, for every microsecond of a ply counts.
+    """
 
     name: str
     game: Game
+    follows: ClassVar[bool] = False
+    """True if it keeps a board of its own, and must be told what happens on ours."""
 
     def prepare(self) -> None:  # noqa: B027  # most agents need nothing
-        """Compile, or fetch from the disk, whatever the first move needs: before a clock runs or workers start."""
+        """Compile, fetch or start whatever the first move needs: before a clock runs or workers start."""
+
+    def begin(self, opening: Sequence[Action]) -> None:  # noqa: B027  # most agents need nothing
+        """A new game starts; `opening` are the actions (and rolls) that were already played from game.initial()."""
+
+    def played(self, s: State, a: Action) -> None:  # noqa: B027  # most agents need nothing
+        """`a` was played in `s`, by anybody, dice included."""
+
+    def close(self) -> None:  # noqa: B027  # most agents need nothing
+        """End what was started, such as a process. The agent can still choose: it then starts afresh."""
 
     @abstractmethod
     def choose(self, s: State, seed: int) -> SearchResult:
@@ -58,7 +71,7 @@ class RandomAgent(Agent):
 
 @dataclass
 class SearchAgent(Agent):
-    """The search that suits the game, with an Eval."""
+    """A search with an Eval: the one that suits the game, or the one that is named."""
 
     game: Game
     evaluator: Evaluator
@@ -66,7 +79,11 @@ class SearchAgent(Agent):
     random_ties: bool = False
     """Choose at random among equally good actions instead of the earliest: for self-play."""
     name: str = ""
-    _search: Any = field(default=None, init=False, repr=False, compare=False)
+    search: str | None = None
+    """A name in SEARCHES; None is what suits the game."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the search. Where it is the one that suits the game, they are added to the game's own settings."""
+    _search: Search | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.name = self.name or f"{self.evaluator.name}@{self.limits}"
@@ -76,55 +93,48 @@ class SearchAgent(Agent):
 
     def prepare(self) -> None:
         if self._search is None:
-            self._search = search_for(self.game, self.evaluator)
+            self._search = _build(self.game, self.evaluator, self.search, self.settings)
 
     def choose(self, s: State, seed: int) -> SearchResult:
         self.prepare()
-        result: SearchResult = self._search.search(s, self.limits, seed=seed if self.random_ties else None)
-        return result
+        assert self._search is not None
+        return self._search.search(s, self.limits, seed=seed if self.random_ties or self._samples else None)
+
+    @property
+    def _samples(self) -> bool:
+        """True if its answers are drawn: then each move draws anew, or all of them would share their luck."""
+        return self.search in MONTE_CARLO or "samples" in self.settings
 
 
-def parse_limits(text: str) -> Limits:
-    """Limits as in `depth=4`, `nodes=20000` or `depth=8,time=0.1`."""
-    kinds = {"depth": int, "nodes": int, "time": float}
-    found: dict[str, Any] = {}
-    for part in text.split(","):
-        key, _, value = part.partition("=")
-        if key not in kinds:
-            raise unknown("limit", key, kinds)
-        try:
-            found["seconds" if key == "time" else key] = kinds[key](value)
-        except ValueError:
-            raise SpecError(f"limit {part!r}: {value!r} is no number; write for example depth=4") from None
-    try:
-        return Limits(**found)
-    except SearchError as error:
-        raise SpecError(f"limits {text!r}: {error}") from None
+@dataclass
+class PlayoutAgent(Agent):
+    """A Monte Carlo search that asks no Eval: it plays at random to the end, again and again."""
+
+    game: Game
+    search: str = "mcts"
+    limits: Limits = DEFAULT_SIMULATIONS
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    _search: Search | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.name = self.name or f"{self.search}@{self.limits}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_search": None}
+
+    def prepare(self) -> None:
+        if self._search is None:
+            self._search = _build(self.game, None, self.search, self.settings)
+
+    def choose(self, s: State, seed: int) -> SearchResult:
+        self.prepare()
+        assert self._search is not None
+        return self._search.search(s, self.limits, seed=seed)
 
 
-def parse_agent(text: str, game: Game, limits: Limits | None = None) -> Agent:
-    """The agent that `text` describes; `limits` where it names none, or else a depth that suits the game."""
-    limits = limits or default_limits(game)
-    what, _, after = text.rpartition("@")
-    if not what or "=" not in after:  # no limit; an @ may well be part of a path
-        what = text
-    else:
-        limits = parse_limits(after)
-    if what == "random":
-        return RandomAgent(game)
-    return SearchAgent(game, parse_evaluator(what, game, others=("random",)), limits, name=f"{what}@{limits}")
-
-
-def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Evaluator:
-    """The Eval that `text` names: zero, handwritten:NAME, or a file. `others` are suggested too."""
-    kind, colon, name = text.partition(":")
-    if text == "zero":
-        return LinearEval.zero(game)
-    if kind == "handwritten" and colon:
-        return LinearEval.from_heuristic(game, name)
-    if Path(text).suffix == ".safetensors" or Path(text).exists():
-        return load_evaluator(text, game)
-    known = [*others, "zero", *(f"handwritten:{h}" for h in game.heuristics)]
-    error = unknown("agent" if others else "Eval", text, known)
-    limits = "; then @depth=4, @nodes=20000 or @time=0.1" if others else ""
-    raise SpecError(f"{error}, or the path of a .safetensors file{limits}")
+def _build(game: Game, evaluator: Evaluator | None, name: str | None, settings: Mapping[str, Any]) -> Search:
+    """The search that suits the game comes with the game's settings, also where it is named."""
+    usual, of_game = usual_search(game)
+    own = of_game if name in (None, usual) else {}
+    return named_search(name or usual, game, evaluator, **{**own, **settings})

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from evallearn.agents import Agent, SearchAgent, parse_agent, parse_evaluator, parse_limits
+from evallearn.agents import Agent, SearchAgent, parse_agent, parse_evaluator, zero_evaluator
 from evallearn.errors import SpecError
-from evallearn.evaluators import FunctionEval
-from evallearn.protocols import Evaluator, Game, Limits, State
+from evallearn.protocols import Evaluator, Game, Limits
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 PERSON = "you"
@@ -74,25 +73,13 @@ def default_agent(game: Game) -> str:
 
 def make_agent(text: str, game: Game, limits: Limits | None = None) -> Agent:
     """The agent that `text` describes; it chooses at random among what it thinks equally good."""
-    limits = limits or default_limits(game)
-    what, _, after = text.rpartition("@")
-    if not game.feature_names and (text == "zero" or (what == "zero" and "=" in after)):
-        limits = parse_limits(after) if what else limits
-        return SearchAgent(game, make_evaluator("zero", game), limits, random_ties=True, name=f"zero@{limits}")
-    agent = parse_agent(text, game, limits)
+    agent = parse_agent(text, game, limits or default_limits(game))
     return replace(agent, random_ties=True) if isinstance(agent, SearchAgent) else agent
 
 
 def make_evaluator(text: str, game: Game) -> Evaluator:
     """The Eval that `text` names; `zero` also for a game without features."""
-    if text != "zero" or game.feature_names:
-        return parse_evaluator(text, game)
-    middle = sum(game.utility_range) / 2
-
-    def zero(s: State, player: int) -> float:
-        return middle
-
-    return FunctionEval(game, zero)
+    return zero_evaluator(game) if text == "zero" else parse_evaluator(text, game)
 
 
 def judge_evaluator(game: Game, seats: Seats) -> Evaluator:

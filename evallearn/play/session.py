@@ -53,6 +53,12 @@ class Session:
             raise GameError(
                 f"the game is over in {game.name} position {game.to_text(self.start)!r}: start from another position"
             )
+        for agent in seats:
+            if agent and agent.follows and self.start != game.initial():
+                raise GameError(
+                    f"{agent.name} follows a game move by move, and cannot begin in {game.to_text(self.start)!r}: start "
+                    "from the initial position, or choose another opponent"
+                )
         self.state = self.start
         self.plies: list[Ply] = []
 
@@ -82,6 +88,8 @@ class Session:
             return self._add(Ply(self.state, self._roll(seed), CHANCE))
         agent = self.seats[player]
         assert agent is not None
+        if agent.follows:  # all of it: a move may have been taken back
+            agent.begin([ply.action for ply in self.plies])
         thought = agent.choose(self.state, seed)
         return self._add(Ply(self.state, thought.action, player, thought))
 

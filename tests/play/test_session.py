@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from at_the_board import (
     LooseEnds,
@@ -14,10 +16,12 @@ from at_the_board import (
 )
 from toys import CoinRace, TreeGame
 
+from evallearn.agents import RandomAgent
 from evallearn.errors import GameError, IllegalAction, SpecError
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.play.seats import judge_evaluator, make_agent, people, take_seats
-from evallearn.protocols import CHANCE, Game
+from evallearn.play.session import Session
+from evallearn.protocols import CHANCE, Action, Game
 
 
 # --- seats ----------------------------------------------------------------------------------------------------------
@@ -116,3 +120,33 @@ def test_forced_moves_are_not_judged() -> None:
     assert session.play(7).verdict is not None
     assert session.play(8).verdict is None
     assert [len(session.verdicts(player)) for player in (0, 1)] == [0, 1]
+
+
+# --- engines that keep a board of their own --------------------------------------------------------------------------
+class Follower(RandomAgent):
+    """Writes down what it is told before each of its moves."""
+
+    follows = True
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game, "follower")
+        self.told: list[list[Action]] = []
+
+    def begin(self, opening: Sequence[Action]) -> None:
+        self.told.append(list(opening))
+
+
+def test_follower_is_told_all_moves_also_after_one_was_taken_back() -> None:
+    game = TicTacToe()
+    agent = Follower(game)
+    session = Session(game, (None, agent))
+    session.play(4)
+    session.step()
+    session.undo()
+    session.play(0)
+    session.step()
+    assert agent.told == [[4], [0]]
+    with pytest.raises(
+        GameError, match=r"follower follows .* cannot begin in 'X\.\.\.\.\.\.\.\.': start from the initial"
+    ):
+        Session(game, (None, agent), start=game.from_text("X........"))

@@ -1,0 +1,36 @@
+"""Agents: who plays. A random one, a search with an Eval, or a program; each can be written as a short text."""
+
+from evallearn.agents.base import DEFAULT_LIMITS, Agent, PlayoutAgent, RandomAgent, SearchAgent, default_limits
+from evallearn.agents.cmd import CmdAgent
+from evallearn.agents.describe import (
+    parse_agent,
+    parse_evaluator,
+    parse_limits,
+    split_limits,
+    zero_evaluator,
+    zoo_folder,
+    zoo_names,
+)
+from evallearn.agents.engine import EngineAgent
+from evallearn.agents.gtp import GtpAgent
+from evallearn.agents.uci import UciAgent
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "Agent",
+    "CmdAgent",
+    "EngineAgent",
+    "GtpAgent",
+    "PlayoutAgent",
+    "RandomAgent",
+    "SearchAgent",
+    "UciAgent",
+    "default_limits",
+    "parse_agent",
+    "parse_evaluator",
+    "parse_limits",
+    "split_limits",
+    "zero_evaluator",
+    "zoo_folder",
+    "zoo_names",
+]

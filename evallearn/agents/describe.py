@@ -1,0 +1,171 @@
+"""Agents as short texts: `WHO@LIMITS`, wherever a player is asked for.
+
+random                                        any legal action
+zero@depth=4                                  a search that only knows how games end
+handwritten:NAME@depth=4                      a heuristic of the game
+zoo:GAME/NAME@time=0.1                        an Eval that is shipped
+runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
+SEARCH[,OPTION=VALUE..][:EVAL]@LIMITS         a search by its name, as mcts,leaf=rollout:zero@nodes=500
+uci:PROGRAM[,OPTION=VALUE..]@LIMITS           a chess engine; gtp: and cmd: for other games and programs
+
+docs/agents.md tells more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from evallearn.agents.base import Agent, PlayoutAgent, RandomAgent, SearchAgent, default_limits
+from evallearn.agents.cmd import CmdAgent
+from evallearn.agents.engine import EngineAgent
+from evallearn.agents.gtp import GtpAgent
+from evallearn.agents.options import needs_eval, read_options, search_settings, trailing_options
+from evallearn.agents.uci import UciAgent
+from evallearn.errors import SearchError, SpecError, unknown
+from evallearn.evaluators import FunctionEval, LinearEval, load_evaluator
+from evallearn.protocols import Evaluator, Game, Limits, State
+from evallearn.search import SEARCHES
+from evallearn.search.rollout import require_simulations
+
+ENGINES: Mapping[str, type[EngineAgent]] = {"uci": UciAgent, "gtp": GtpAgent, "cmd": CmdAgent}
+FORMS = (
+    "or the path of a .safetensors file; a search in front, as mcts:zero or paranoid,pruning=off:zero; "
+    "an engine as uci:PROGRAM, gtp:PROGRAM or cmd:PROGRAM; then @depth=4, @nodes=20000 or @time=0.1"
+)
+
+
+def parse_limits(text: str) -> Limits:
+    """Limits as in `depth=4`, `nodes=20000` or `depth=8,time=0.1`."""
+    kinds = {"depth": int, "nodes": int, "time": float}
+    found: dict[str, Any] = {}
+    for part in text.split(","):
+        key, _, value = part.partition("=")
+        if key not in kinds:
+            raise unknown("limit", key, kinds)
+        try:
+            found["seconds" if key == "time" else key] = kinds[key](value)
+        except ValueError:
+            raise SpecError(f"limit {part!r}: {value!r} is no number; write for example depth=4") from None
+    try:
+        return Limits(**found)
+    except SearchError as error:
+        raise SpecError(f"limits {text!r}: {error}") from None
+
+
+# --- agents ----------------------------------------------------------------------------------------------------------
+def parse_agent(text: str, game: Game, limits: Limits | None = None) -> Agent:
+    """The agent that `text` describes; `limits` where it names none, or else a depth that suits the game.
+
+    Its name describes it too: parse_agent(agent.name, game) is the same agent.
+    """
+    what, own = split_limits(text)
+    kind, colon, rest = what.partition(":")
+    if what == "random":
+        return RandomAgent(game)
+    if kind in ENGINES and colon:
+        return _engine(kind, rest, game, own, limits)
+    if kind.partition(",")[0] in SEARCHES:
+        return _search_agent(what, game, own or limits)
+    limits = own or limits or default_limits(game)
+    return SearchAgent(game, _evaluator(what, game), limits, name=f"{what}@{limits}")
+
+
+def split_limits(text: str) -> tuple[str, Limits | None]:
+    """What stands before the last @, and the limits after it; None if there are none."""
+    what, _, after = text.rpartition("@")
+    if not what or "=" not in after:  # an @ may well be part of a path
+        return text, None
+    return what, parse_limits(after)
+
+
+def _engine(kind: str, text: str, game: Game, own: Limits | None, given: Limits | None) -> EngineAgent:
+    """`PROGRAM arguments,OPTION=VALUE` as an agent. What GTP could not obey it is spared, unless it was asked for."""
+    command, parts = trailing_options(text)
+    limits = own if kind == "gtp" else own or given
+    return ENGINES[kind](game, command.strip(), limits, read_options(parts, f"{kind}:{command}"))
+
+
+def _search_agent(what: str, game: Game, limits: Limits | None) -> Agent:
+    """`SEARCH,OPTION=VALUE:EVAL` as an agent."""
+    head, _, evaluator = what.partition(":")
+    search, *parts = head.split(",")
+    settings = search_settings(search, parts)
+    limits = limits or default_limits(game, search)
+    name = f"{what}@{limits}"
+    if not needs_eval(search):
+        require_simulations(limits, search)
+    elif not evaluator:
+        raise SpecError(f"agent {what!r}: {search} needs an Eval: write {head}:zero or {head}:handwritten:NAME")
+    if not evaluator:
+        return PlayoutAgent(game, search, limits, settings, name)
+    return SearchAgent(game, _evaluator(evaluator, game), limits, name=name, search=search, settings=settings)
+
+
+def _evaluator(text: str, game: Game) -> Evaluator:
+    """For an agent, who may know nothing of a game without features."""
+    return zero_evaluator(game) if text == "zero" else parse_evaluator(text, game, others=("random", *SEARCHES))
+
+
+# --- Evals -----------------------------------------------------------------------------------------------------------
+def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Evaluator:
+    """The Eval that `text` names: zero, handwritten:NAME, zoo:GAME/NAME, or a file. `others` are suggested too."""
+    kind, colon, name = text.partition(":")
+    if text == "zero":
+        return LinearEval.zero(game)
+    if kind == "handwritten" and colon:
+        return LinearEval.from_heuristic(game, name)
+    if kind == "zoo" and colon:
+        return load_evaluator(_zoo_file(name, game), game)
+    if Path(text).suffix == ".safetensors" or Path(text).exists():
+        return load_evaluator(text, game)
+    raise _unknown(text, game, others)
+
+
+def _unknown(text: str, game: Game, others: tuple[str, ...]) -> SpecError:
+    known = [*others, "zero", *(f"handwritten:{h}" for h in game.heuristics), *(f"zoo:{z}" for z in zoo_names(game))]
+    if not others:
+        return SpecError(f"{unknown('Eval', text, known)}, or the path of a .safetensors file")
+    return SpecError(f"{unknown('agent', text, known, _corrected(text))}, {FORMS}")
+
+
+def _corrected(text: str) -> list[str]:
+    """With the search or the protocol spelt right that it begins with: mcts:zero for mtcs:zero."""
+    kind = text.partition(":")[0].partition(",")[0]
+    return [near + text[len(kind) :] for near in get_close_matches(kind, [*SEARCHES, *ENGINES], n=1, cutoff=0.5)]
+
+
+def zero_evaluator(game: Game) -> Evaluator:
+    """The Eval that knows nothing, also for a game without features: the middle of what can be won."""
+    if game.feature_names:
+        return LinearEval.zero(game)
+    evaluator = FunctionEval(game, partial(_constant, sum(game.utility_range) / 2))
+    evaluator.name = "zero"
+    return evaluator
+
+
+def _constant(value: float, s: State, player: int) -> float:
+    return value
+
+
+# --- the zoo ---------------------------------------------------------------------------------------------------------
+def zoo_folder() -> Path:
+    """Where Evals are shipped, as GAME/NAME.safetensors."""
+    return Path(__file__).parents[1] / "zoo"
+
+
+def zoo_names(game: Game) -> list[str]:
+    """The Evals that are shipped for this game, as `othello/patterns`."""
+    return sorted(f"{game.name}/{path.stem}" for path in (zoo_folder() / game.name).glob("*.safetensors"))
+
+
+def _zoo_file(name: str, game: Game) -> Path:
+    known = zoo_names(game)
+    if not known:
+        raise SpecError(f"zoo:{name}: no Eval is shipped for {game.name} yet: use zero, handwritten:NAME or a file")
+    if name not in known:
+        raise unknown(f"Eval in the zoo of {game.name}", name, known)
+    return zoo_folder() / f"{name}.safetensors"
