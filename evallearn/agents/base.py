@@ -92,18 +92,21 @@ class SearchAgent(Agent):
         return {**self.__dict__, "_search": None}  # kernels stay where they were compiled
 
     def prepare(self) -> None:
+        self.built()
+
+    def built(self) -> Search:
+        """Its search."""
         if self._search is None:
             self._search = _build(self.game, self.evaluator, self.search, self.settings)
+        return self._search
 
     def choose(self, s: State, seed: int) -> SearchResult:
-        self.prepare()
-        assert self._search is not None
-        return self._search.search(s, self.limits, seed=seed if self.random_ties or self._samples else None)
+        return self.built().search(s, self.limits, seed=seed if self.draws else None)
 
     @property
-    def _samples(self) -> bool:
+    def draws(self) -> bool:
         """True if its answers are drawn: then each move draws anew, or all of them would share their luck."""
-        return self.search in MONTE_CARLO or "samples" in self.settings
+        return self.random_ties or self.search in MONTE_CARLO or "samples" in self.settings
 
 
 @dataclass

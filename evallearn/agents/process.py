@@ -15,6 +15,7 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import TIMEOUT_MAX, Event, Thread, current_thread
@@ -67,6 +68,16 @@ def find_program(name: str) -> str:
     raise SpecError(f"no program {name!r} in PATH nor in {MORE_FOLDERS[0]}: install it, or give its path")
 
 
+@cache
+def dies_with_us() -> tuple[str, ...]:
+    """What to put before a command so that the system kills it when this process is killed.
+
+    The end of its input tells most engines to go, but not all: GNU Chess goes on reading nothing, for ever.
+    """
+    found = shutil.which("setpriv")  # of util-linux, on every Linux
+    return (found, "--pdeathsig", "KILL", "--") if found else ()
+
+
 class EngineProcess:
     """A running program with lines in and lines out. It ends with `end`, with this object or with this process."""
 
@@ -74,7 +85,7 @@ class EngineProcess:
         """Starts the program in a session of its own: Ctrl-C in the terminal is not for it. Raises Failure."""
         try:
             self._popen = subprocess.Popen(
-                argv,
+                [*dies_with_us(), *argv],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evallearn.arena.stats import Z
 from evallearn.errors import SpecError
 
 Floats = NDArray[np.float64]
@@ -49,8 +50,9 @@ def bootstrap_mean(values: Sequence[float], *, seed: int = 0, resamples: int = R
 
     Each resample's mean is measured in its own standard errors; that keeps 95 % on skewed data, where percentiles of
     the mean alone miss on the long side. A resample whose values hardly vary would claim a standard error near 0, so
-    one imaginary value as variable as the sample is mixed into each. Measured on backgammon-like points (wins of 1, 2,
-    3 and losses), n = 10 to 300: 94 to 97 %; on exponential data with 10 values 92 %.
+    one imaginary value as variable as the sample is mixed into each. Neither end is nearer than Student's t puts it: a
+    small sample may lack the rare values, and then knows nothing of its skewness. Measured: backgammon's points, n = 10
+    to 200, 94 to 98 %; exponential data, n = 10 to 50, 93 to 96 %.
     """
     x = _checked("values", values)
     if resamples < 100:
@@ -63,7 +65,22 @@ def bootstrap_mean(values: Sequence[float], *, seed: int = 0, resamples: int = R
     seen, counts = np.unique(x, return_counts=True)
     t = _studentised(seen - mean, counts / n, n, spread, seed, resamples)
     below, above = np.quantile(t, [0.025, 0.975])
-    return Mean(mean, mean - float(above) * error, mean - float(below) * error, error, n)
+    least = _student(n - 1)
+    return Mean(mean, mean - max(float(above), least) * error, mean - min(float(below), -least) * error, error, n)
+
+
+def _student(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t, by its expansion in 1/freedom: right to 3 % from two degrees on.
+
+    With one degree it is 12.7 and the expansion gives 9.7: two values make no interval to rely on anyway.
+    """
+    z, v = Z, freedom
+    terms = (
+        (z**3 + z) / (4 * v),
+        (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2),
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3),
+    )
+    return z + sum(terms)
 
 
 def _studentised(d: Floats, share: Floats, n: int, spread: float, seed: int, resamples: int) -> Floats:

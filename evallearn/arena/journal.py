@@ -1,7 +1,8 @@
 """A match's folder: what is played, and every set that was finished. A match that was stopped goes on from it.
 
 match.json    the terms: another match needs another folder
-sets.jsonl    a line for each set, in the order in which they finished; a half-written last line is played again
+sets.jsonl    a line for each set, in the order in which they finished: how its opening came about (or the position,
+              where that is not known) and its games; a half-written last line is played again
 
 Actions are written as the numbers they are on the compiled floor, because turning them into text takes longer than a
 quick search; where a game has none, as text. `read_sets` reads either.
@@ -59,12 +60,12 @@ class Journal:
     def write(self, number: int, played: Sequence[Played]) -> None:
         """A finished set: one line, handed to the system at once."""
         assert self.file is not None
-        opening = self.openings[number]
+        opening, game = self.openings[number], self.game
+        known = opening.actions is not None
         entry = {
             "set": number,
-            "opening": self.game.to_text(opening.state),
-            "moves": None if opening.actions is None else _packed(self.game, self.game.initial(), opening.actions),
-            "games": [{**g.to_json(), "actions": _packed(self.game, opening.state, g.actions)} for g in played],
+            "opening": _packed(game, game.initial(), opening.actions or ()) if known else game.to_text(opening.state),
+            "games": [{**g.to_json(), "actions": _packed(game, opening.state, g.actions)} for g in played],
         }
         self.file.write(json.dumps(entry, separators=(",", ":")) + "\n")
         self.file.flush()
@@ -143,10 +144,10 @@ def read_sets(path: Path, game: Game) -> dict[int, tuple[Opening, list[Played]]]
 
 
 def _unpacked_set(game: Game, entry: dict[str, Any]) -> tuple[Opening, list[Played]]:
-    if entry["moves"] is None:
+    if isinstance(entry["opening"], str):
         opening = Opening(game.from_text(entry["opening"]))
     else:
-        s, moves = _unpacked(game, game.initial(), entry["moves"])
+        s, moves = _unpacked(game, game.initial(), entry["opening"])
         opening = Opening(s, tuple(moves))
     played = [Played.from_json(g) for g in entry["games"]]
     if game.rules is None:

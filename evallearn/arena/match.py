@@ -26,6 +26,8 @@ SETS_PER_JOB = 4
 """Few, so that progress is seen; enough that passing them to a worker (0.1 ms) does not count."""
 FORFEITS_IN_A_ROW = 10
 """So many say that an engine is broken, not weak: the match stops, and they are played again when it goes on."""
+QUICK_SETS = 100
+"""So many, and compiling a kernel for whole games (once, some seconds) is worth the while."""
 NOBODY = "none"
 """As the judge of luck: the dice stay in the result."""
 
@@ -122,7 +124,8 @@ def play_match(
     _check(game, (a, b), config)
     starts = config.starts(game)
     _require_moves((a, b), starts)
-    table = Table(game, (a, b), config.seed, config.adjudication, config.judge(game))
+    quick = len(starts) >= QUICK_SETS
+    table = Table(game, (a, b), config.seed, config.adjudication, config.judge(game), quick)
     journal = Journal(folder, game, config.terms(game, (a, b))) if folder else None
     tally = Tally(game, (a.name, b.name), config.sprt, len(starts))
     records: list[GameRecord] = []

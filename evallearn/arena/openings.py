@@ -70,16 +70,17 @@ def _random_opening(board: Any, plies: int, rng: random.Random) -> Opening | Non
     """The position after `plies` random moves, or None if the game is over by then."""
     board.reset()
     path: list[Action] = []
+    n = len(board.look())
     for _ in range(plies):
-        actions = board.look()
-        if not actions:
+        if n == 0:
             return None
+        actions = board.choices()
         if board.player == CHANCE:
             path.append(draw(actions, board.probabilities(), rng.getrandbits(62)))
         else:
-            path.append(actions[rng.randrange(len(actions))])
-        board.advance(path[-1])
-    return Opening(board.state(), tuple(path)) if board.look() else None
+            path.append(actions[rng.randrange(n)])
+        n = board.step(path[-1])
+    return Opening(board.state(), tuple(path)) if n else None
 
 
 def _every_opening(board: Any, plies: int) -> list[Opening]:

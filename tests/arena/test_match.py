@@ -352,3 +352,16 @@ def test_senseless_settings_are_refused(settings: dict[str, Any], message: str) 
     workers = given.pop("workers", 1)
     with pytest.raises(SpecError, match=message):
         play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), MatchConfig(**given), workers=workers)
+
+
+# --- whole games in one kernel ---------------------------------------------------------------------------------------
+def test_quick_matches_play_the_games_that_slow_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    agents = parse_agent("handwritten:threats@depth=3", C4), parse_agent("handwritten:threats@nodes=200", C4)
+    config = MatchConfig(pairs=20, seed=4)
+    slow = play_match(C4, *agents, config, keep_games=True)
+    monkeypatch.setitem(play_match.__globals__, "QUICK_SETS", 1)
+    quick = play_match(C4, *agents, config, keep_games=True)
+    assert without_clock(quick) == without_clock(slow)
+    assert min(quick.seconds) > 0
+    again = parse_agent("zero@depth=1", C4), RandomAgent(C4)  # who cannot play so plays as ever
+    assert play_match(C4, *again, config).games == 40

@@ -10,7 +10,15 @@ import pytest
 from scipy.optimize import minimize
 
 from evallearn.arena.sprt import UNSEEN, Sprt, SprtState
-from evallearn.arena.stats import GAME_SCORES, NELO, PAIR_SCORES, elo_from_pairs, elo_of_score, rising_root, score_of_elo
+from evallearn.arena.stats import (
+    GAME_SCORES,
+    NELO,
+    PAIR_SCORES,
+    elo_from_pairs,
+    elo_of_score,
+    rising_root,
+    score_of_elo,
+)
 from evallearn.errors import SpecError
 
 RUNS = 2000
@@ -55,7 +63,9 @@ def test_elo_is_that_of_the_raw_statistics_page() -> None:
 
 
 @pytest.mark.parametrize(("counts", "elo0", "elo1", "model", "llr"), STOCKFISH)
-def test_llr_is_what_fishtest_printed(counts: tuple[int, ...], elo0: float, elo1: float, model: str, llr: float) -> None:
+def test_llr_is_what_fishtest_printed(
+    counts: tuple[int, ...], elo0: float, elo1: float, model: str, llr: float
+) -> None:
     """It prints two digits, and corrects a little for what the last pairs overshot."""
     assert Sprt(elo0, elo1, model=model).test(counts).llr == pytest.approx(llr, abs=0.01)
 
@@ -147,11 +157,11 @@ def rates(sprt: Sprt, p: np.ndarray, seed: int, every: int) -> tuple[float, floa
 
 
 @pytest.mark.parametrize("kind", TRUTHS)
-@pytest.mark.parametrize(("elo0", "elo1", "model"), [(-20, 40, "normalized"), (0, 50, "normalized"), (-10, 30, "logistic")])
+@pytest.mark.parametrize(("elo0", "elo1", "model"), [(-20, 40, "normalized"), (-10, 30, "logistic")])
 def test_error_rates_are_as_promised(kind: str, elo0: float, elo1: float, model: str) -> None:
-    """At elo0, 0, the middle and elo1. Three standard deviations of 2,000 runs are allowed; 0.02 is not absurdly few."""
+    """At elo0, 0, the middle and elo1. Three standard deviations of 2,000 runs are allowed; 0.02 is not absurd."""
     sprt = Sprt(elo0, elo1, model=model)
-    every = 4 if kind.startswith("pairs") else 8
+    every = 8 if kind.startswith("pairs") else 16
     noise = 3 * math.sqrt(0.05 * 0.95 / RUNS)
     found = {}
     for elo in sorted({elo0, 0, (elo0 + elo1) / 2, elo1}):
@@ -166,7 +176,7 @@ def test_error_rates_are_as_promised(kind: str, elo0: float, elo1: float, model:
 
 def test_error_rates_follow_alpha_and_beta() -> None:
     sprt = Sprt(0, 60, alpha=0.02, beta=0.2)
-    null, other = (rates(sprt, truth_at(TRUTHS["pairs, biased openings"], sprt.model, elo), 2, 2) for elo in (0, 60))
+    null, other = (rates(sprt, truth_at(TRUTHS["pairs, biased openings"], sprt.model, elo), 2, 6) for elo in (0, 60))
     assert 0.005 < null[0] <= 0.02 + 3 * math.sqrt(0.02 * 0.98 / RUNS)
     assert 0.12 < other[1] <= 0.2 + 3 * math.sqrt(0.2 * 0.8 / RUNS)
 
