@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,3 +61,10 @@ def test_command_line_takes_the_example() -> None:
     command = [sys.executable, "-m", "evallearn", "perft", "domineering:Domineering", "3"]
     run = subprocess.run(command, cwd=EXAMPLES, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "4872"
+
+
+def test_code_of_the_arena_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (EXAMPLES.parent / "docs" / "arena.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    exec(code, {})
+    assert "Elo" in capsys.readouterr().out
