@@ -138,6 +138,7 @@ def _fit(pairings: Sequence[tuple[int, int]], counts: Sequence[Sequence[int]], s
     for row, (i, j) in enumerate(pairings):
         design[row, i], design[row, j] = 1, -1
     design = np.delete(design, zero, axis=1)
+    outer = (design[:, :, None] * design[:, None, :]).reshape(len(pairings), -1)
     games = 2.0 * np.array([sum(c) for c in counts])
     points, games = scores * games + PRIOR_GAMES / 2, games + PRIOR_GAMES
     x = np.zeros((len(scores), players - 1))
@@ -145,7 +146,7 @@ def _fit(pairings: Sequence[tuple[int, int]], counts: Sequence[Sequence[int]], s
         expected = 1 / (1 + np.exp(-x @ design.T))
         slope = (points - games * expected) @ design
         weights = games * expected * (1 - expected)
-        curvature = np.swapaxes(design.T @ (weights[:, :, None] * design), 1, 2)
+        curvature = (weights @ outer).reshape(len(scores), players - 1, players - 1)
         step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
         step *= np.minimum(1, BIGGEST_STEP / np.maximum(np.abs(step).max(axis=1, keepdims=True), 1e-300))
         x += step

@@ -94,7 +94,7 @@ def score_interval(counts: Sequence[int]) -> tuple[float, float]:
     every game was lost the lower end is 0.
 
     Measured (`benchmarks/elo_coverage.py`: Elo, draws, biased openings and likeness of a pair's games at random): 94 to
-    97 % on average for 5 pairs or games and more, and for each single truth 93 to 97 % from about 100 on. No interval
+    97 % on average for 5 pairs or games and more, and for each single truth 92 to 98 % from 100 on. No interval
     can hold 95 % for each single truth in tiny samples, because the counts are whole numbers: the least is 82 % for 5,
     88 % for 10 and 20. Where nearly all is drawn it is 98 % for 10 and near 100 % for 5: five draws do not show how
     rare the other results are.

@@ -89,8 +89,8 @@ from evallearn.agents import parse_agent
 from evallearn.arena import MatchConfig, play_match
 if __name__ == "__main__":
     game = get_game("connect_four")
-    a, b = parse_agent("handwritten:threats@depth=2", game), parse_agent("zero@depth=2", game)
-    play_match(game, a, b, MatchConfig(pairs=4000, seed=3), folder=Path(sys.argv[1]), workers=2)
+    a, b = parse_agent("handwritten:threats@depth=6", game), parse_agent("zero@depth=6", game)
+    play_match(game, a, b, MatchConfig(pairs=99, seed=3), folder=Path(sys.argv[1]), workers=2)
 """
 
 
@@ -116,8 +116,9 @@ def test_killed_match_keeps_every_finished_set(tmp_path: Path) -> None:
         assert len(found) >= done + 8
         done = len(found)
     n = next(i for i in range(len(found) + 1) if i not in found)
-    config = MatchConfig(pairs=min(n, 20), seed=3)
-    assert figures(play_match(C4, *agents(), config, folder=folder)) == figures(play_match(C4, *agents(), config))
+    config = MatchConfig(pairs=min(n, 12), seed=3)
+    two = parse_agent("handwritten:threats@depth=6", C4), parse_agent("zero@depth=6", C4)
+    assert figures(play_match(C4, *two, config, folder=folder)) == figures(play_match(C4, *two, config))
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------

@@ -74,8 +74,9 @@ def test_random_play_against_itself_is_exactly_even_in_every_game(name: str) -> 
 
 @pytest.mark.parametrize(
     ("name", "better"),
-    [("three_player_connect", "handwritten:threats@depth=1"), ("2048", "handwritten:snake@depth=1"),
-     ("pacman,maze=small", "handwritten:hungry@depth=2"), ("pig", "handwritten:race@depth=1")],
+    [("three_player_connect", "handwritten:threats@depth=1"), ("pig", "handwritten:race@depth=1"),
+     pytest.param("2048", "handwritten:snake@depth=1", marks=pytest.mark.long),
+     pytest.param("pacman,maze=small", "handwritten:hungry@depth=2", marks=pytest.mark.long)],
 )  # fmt: skip
 def test_the_better_agent_wins_in_games_of_every_kind(name: str, better: str) -> None:
     game = get_game(name)
