@@ -18,9 +18,9 @@ from evallearn.compiled.absent import bindings
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.protocols import Action, Game, Limits, Search, State
 from evallearn.search.alphabeta import AlphaBeta
-from evallearn.search.alphabeta_compiled import NO_LIMIT, SHORT_DEPTH
+from evallearn.search.alphabeta_compiled import SHORT_DEPTH
 from evallearn.search.common import ASPIRATION, MAX_DEPTH
-from evallearn.search.deepening_compiled import SHORT_NODES
+from evallearn.search.deepening_compiled import NO_LIMIT, SHORT_NODES
 
 HERE = Path(__file__).parent
 

@@ -18,8 +18,8 @@ from evallearn.compiled.cycles import cycles
 def play(table, a, eval_a, words_a, b, eval_b, words_b, past):
     """Plays the position in io.words to its end; returns the number of plies.
 
-    table: the record of duel.py; a, b: those of the searches, and the memory of their tables; past: uint64[clock limit + 1, N_WORDS], of which the
-    first io.n_past are the positions since the last move that cannot be taken back.
+    table: the record of duel.py; a, b: those of the searches; words: the memory of their tables; past: uint64[clock
+    limit + 2, N_WORDS], of which the first io.n_past are the positions since the last move that cannot be taken back.
     """
     io = table[0]
     s = State(*to_fixed_tuple(io.words, N_WORDS))

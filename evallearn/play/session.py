@@ -56,8 +56,8 @@ class Session:
         for agent in seats:
             if agent and agent.follows and self.start != game.initial():
                 raise GameError(
-                    f"{agent.name} follows a game move by move, and cannot begin in {game.to_text(self.start)!r}: start "
-                    "from the initial position, or choose another opponent"
+                    f"{agent.name} follows a game move by move, and cannot begin in {game.to_text(self.start)!r}: "
+                    "start from the initial position, or choose another opponent"
                 )
         self.state = self.start
         self.plies: list[Ply] = []

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-from evallearn.atomic import write_atomically
 from evallearn.report import plots, quality_plots
+from evallearn.report.page import Sections, glossary, render_page, top, write_page
 from evallearn.report.parts import Cell, Column, figure, figure_of, grid, pairs, table, text
-from evallearn.report.template import document
 from evallearn.report.words import DASH, Json, fixed, number, part, rows, short
 
 GLOSSARY = {
     "As good as the best": "The share of positions in which the chosen action is worth as much as the best one. Where "
     "several actions look the same to the Eval, each counts in equal parts.",
-    "Outcome kept": "The share in which a won position stays won and a drawn one drawn. Only where values are exact.",
+    "Outcome kept": "The share in which a won position stays won and a drawn one drawn. Only where values are exact: "
+    "in brackets, how many positions that are.",
     "Given away": "The reference's value of the best action minus that of the chosen one, mean over positions.",
-    "Order of actions": "Kendall's tau-b between the Eval's ordering of the actions and the reference's, mean over "
+    "Order: actions": "Kendall's tau-b between the Eval's ordering of the actions and the reference's, mean over "
     "positions: 1 the same order, 0 unrelated, −1 reversed.",
-    "Order of positions": "Spearman's correlation between the Eval's own value of a position, without search, and the "
+    "Order: positions": "Spearman's correlation between the Eval's own value of a position, without search, and the "
     "reference's.",
     "Brier score": "The mean of (p − q)², where p and q are the two values as probabilities of a win. 0 is perfect.",
     "Wrong side": "The share of clear positions of which the Eval takes the wrong side to be better; a value of 0 "
@@ -34,23 +33,13 @@ GLOSSARY = {
 
 
 def write_quality(result: Json, path: Path | str) -> Path:
-    """Write the page of a quality result; atomically, so that a half-written page never carries the name."""
-    path = Path(path)
-    write_atomically(path, render_quality(result).encode())
-    return path
+    """Write the page of a quality result."""
+    return write_page(render_quality(result), path)
 
 
 def render_quality(result: Json) -> str:
     """The page; the same result gives the same text."""
-    bodies = {name: (title, body(result)) for name, (title, body) in SECTIONS.items()}
-    shown = {name: (title, body) for name, (title, body) in bodies.items() if body}
-    main = "\n".join(
-        f'<section id="{name}">\n<h2>{title}</h2>\n{body}\n</section>' for name, (title, body) in shown.items()
-    )
-    nav = "".join(f'<a href="#{name}">{title}</a>' for name, (title, _) in shown.items())
-    footer = f"<p>{text('Made by evallearn ' + str(result.get('evallearn', '')))}. This page needs no network.</p>"
-    title = f"{result.get('game', 'evallearn')}: quality of Evals"
-    return document(text(title), _header(result), nav, main, footer)
+    return render_page(result, SECTIONS, header=_header(result), kind="quality of Evals")
 
 
 def _evals(result: Json) -> list[Json]:
@@ -59,10 +48,8 @@ def _evals(result: Json) -> list[Json]:
 
 # --- the top ---------------------------------------------------------------------------------------------------------
 def _header(result: Json) -> str:
-    suite = part(result.get("suite"))
-    said = ["evallearn quality", result.get("game"), f"{fixed(suite.get('positions'))} positions"]
-    kicker = " · ".join(str(s) for s in said if s)
-    return f'<p class="kicker">{text(kicker)}</p>\n<h1>{text(headline(result))}</h1>\n{_tiles(result)}'
+    said = ["evallearn quality", result.get("game"), f"{fixed(part(result.get('suite')).get('positions'))} positions"]
+    return top(said, headline(result), _tiles(result))
 
 
 def headline(result: Json) -> str:
@@ -73,7 +60,7 @@ def headline(result: Json) -> str:
     value, best = max(judged, key=lambda pair: pair[0])
     chance = number(part(best.get("random")).get("agreement"))
     name = quality_plots.name_of(best)
-    who = f"Of {len(judged)} Evals {name} judges best: it" if len(judged) > 1 else f"{name}"
+    who = f"Of {len(judged)} Evals {name} is most often right: it" if len(judged) > 1 else f"{name}"
     return (
         f"{who} chooses an action as good as the best in {fixed(100 * value)} % of positions"
         f"{'' if chance is None else f'; choosing at random would in {fixed(100 * chance)} %'}."
@@ -123,7 +110,9 @@ def _with_error(key: str, digits: int = 3) -> Callable[[Json], Cell]:
         if value is None:
             return Cell(DASH)
         places = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else digits
-        return Cell(fixed(value, places) + ("" if error is None else f" ± {fixed(error, places)}"), value)
+        few = number(part(row.get(key)).get("n")) != number(row.get("positions")) and key == "kept"
+        shown = fixed(value, places) + ("" if error is None else f" ± {fixed(error, places)}")
+        return Cell(shown + (f" ({fixed(part(row[key]).get('n'))})" if few and error is not None else ""), value)
 
     return made
 
@@ -133,8 +122,8 @@ FIGURES = (
     Column("as good as the best", _with_error("agreement")),
     Column("outcome kept", _with_error("kept")),
     Column("given away", _with_error("loss")),
-    Column("order of actions", _with_error("order")),
-    Column("order of positions", _with_error("correlation")),
+    Column("order: actions", _with_error("order")),
+    Column("order: positions", _with_error("correlation")),
     Column("Brier score", _with_error("brier")),
     Column("wrong side", _with_error("signs")),
 )
@@ -171,15 +160,16 @@ def _swing(result: Json) -> str:
     evals = [e for e in _evals(result) if rows(e.get("swings"))]
     if not evals:
         return ""
-    cards = []
+    grids = []
     for i, first in enumerate(rows(evals[0].get("swings"))):
-        setting = text(first.get("setting"))
+        cards, setting = [], text(first.get("setting"))
         change = quality_plots.swing(f"swing-{i}", evals, i, "change", "mean change of the value")
         cards.append(figure(change, "From the depth before; depth 0 is the Eval itself.", f"Value, {setting}"))
         if len(rows(first.get("steps"))) > 1:
             turned = quality_plots.swing(f"turned-{i}", evals, i, "turned", "share of choices that turn")
             cards.append(figure(turned, "No action is best at both depths.", f"Choice, {setting}"))
-    return SWING + grid(*cards) + table(_odd_even(rows(evals[0].get("swings"))), evals)
+        grids.append(grid(*cards))
+    return SWING + "\n".join(grids) + table(_odd_even(rows(evals[0].get("swings"))), evals)
 
 
 SWING = """<p>A perfect Eval would say at once what every depth says. The more the value changes from depth to
@@ -240,11 +230,10 @@ def _made(result: Json) -> str:
 
 
 def _glossary(result: Json) -> str:
-    entries = "\n".join(f"<dt>{text(term)}</dt><dd>{text(meaning)}</dd>" for term, meaning in GLOSSARY.items())
-    return f'<div class="card"><dl>\n{entries}\n</dl></div>'
+    return glossary(GLOSSARY)
 
 
-SECTIONS: dict[str, tuple[str, Callable[[Json], str]]] = {
+SECTIONS: Sections = {
     "verdicts": ("Verdicts", _verdicts),
     "figures": ("Figures", _figures),
     "calibration": ("Calibration", _calibration),

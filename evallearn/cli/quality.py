@@ -1,0 +1,275 @@
+"""evallearn quality"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from evallearn import __version__
+from evallearn.cli.common import GAME, json_option, out, progress_bars, report, workers_option
+from evallearn.cli.suite import made_suite, nodes_for, suite_facts
+from evallearn.play.seats import default_agent, make_evaluator
+from evallearn.protocols import Evaluator, Game
+from evallearn.quality import Quality, Settings, Suite, assess, compare, fitting_depth, read_suite
+from evallearn.quality.make import SAMPLE
+from evallearn.workers import imap
+
+POSITIONS = 200
+"""Of a suite that is made here."""
+SWING_DEPTH = 6
+"""The deepest search of the swing, where that is quick enough."""
+SIDE_BY_SIDE = 3
+"""Evals in one table: so many fit 80 columns."""
+NAME_LENGTH = 16
+Figures = dict[str, Any]
+
+
+@click.command(name="quality")
+@click.argument("evals", nargs=-1, required=True, metavar="EVAL...")
+@click.option("--game", type=GAME, required=True)
+@click.option(
+    "--suite",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=f"Positions from `evallearn suite`.  [default: {POSITIONS} are made now]",
+)
+@click.option(
+    "--depth", type=click.IntRange(1), default=1, show_default=True, help="Plies to look ahead when it chooses."
+)
+@click.option(
+    "--swing-depth",
+    type=click.IntRange(0),
+    help=f"Deepest search of the swing; 0: none.  [default: up to {SWING_DEPTH}]",
+)
+@click.option(
+    "--games",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Games against itself in which thrashing is looked for; 0: none.",
+)
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the page to this file too.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@workers_option
+@json_option
+def command(
+    evals: tuple[str, ...],
+    game: Game,
+    file: Path | None,
+    depth: int,
+    swing_depth: int | None,
+    games: int,
+    html: Path | None,
+    seed: int,
+    workers: int,
+    json_to: str | None,
+) -> None:
+    """How good is an EVAL as a judge of positions, without playing a match? Several are set side by side.
+
+    An EVAL is zero, handwritten:NAME or a .safetensors file. Four questions: does it choose well, do its values mean
+    what they say, do they swing with the depth of the search, and does it go to and fro (thrash)?
+
+    Example: evallearn quality handwritten:lines handwritten:threats --game connect_four --html quality.html
+    """
+    evaluators = [make_evaluator(text, game) for text in evals]
+    judge = make_evaluator(default_agent(game), game)
+    with progress_bars() as steps:
+        if file is None:
+            suite = made_suite(steps, game, judge, None, positions=POSITIONS, seed=seed, workers=workers)
+        else:
+            suite = read_suite(file, game)
+        settings = Settings(
+            depth=depth,
+            swing_depth=usual_swing(judge, suite) if swing_depth is None else swing_depth,
+            games=games,
+            thrash_depth=1 if game.has_chance else 2,
+            seed=seed,
+        )
+        found = assessed(steps, evaluators, evals, suite, settings, workers)
+    figures = facts(suite, file, settings, found)
+    if html is not None:
+        from evallearn.report import write_quality
+
+        write_quality(figures, html)
+    report(figures, json_to, lambda: show(figures, html))
+
+
+def usual_swing(judge: Evaluator, suite: Suite) -> int:
+    """As deep as is quick."""
+    decisions = [item.state for item in suite.items if suite.game.to_play(item.state) == item.player]
+    some = decisions[:: max(1, len(decisions) // SAMPLE)]
+    return fitting_depth(judge, some, nodes_for(judge), most=SWING_DEPTH) if some else 0
+
+
+def assessed(
+    steps: Any, evaluators: Sequence[Evaluator], names: Sequence[str], suite: Suite, settings: Settings, workers: int
+) -> list[Quality]:
+    """One result per Eval, each in a worker of its own if there are some."""
+    jobs = list(zip(evaluators, names, strict=True))
+    found: dict[int, Quality] = {}
+    with steps.step("assess", len(jobs)) as move:
+        for i, quality in imap(partial(_assess, suite, settings), jobs, workers):
+            found[i] = quality
+            move(len(found))
+    return [found[i] for i in range(len(jobs))]
+
+
+def _assess(suite: Suite, settings: Settings, job: tuple[Evaluator, str]) -> Quality:
+    return assess(job[0], suite, settings, name=job[1])
+
+
+def facts(suite: Suite, file: Path | None, settings: Settings, found: Sequence[Quality]) -> Figures:
+    """Everything, for json.dump and for the page."""
+    first = found[0]
+    pairs = [(q.name, compare(first, q, seed=settings.seed)) for q in found[1:]]
+    return {
+        "evallearn": __version__,
+        "command": shlex.join(["evallearn", *sys.argv[1:]]),
+        "game": suite.game.name,
+        "suite": suite_facts(suite, file),
+        "settings": asdict(settings),
+        "evals": [_with_board(suite.game, q) for q in found],
+        "compared": [{"name": name, "with": first.name, "less": d.to_json()} for name, d in pairs if d],
+    }
+
+
+def _with_board(game: Game, quality: Quality) -> Figures:
+    """The figures, and a picture of where the example of thrashing began."""
+    plain = quality.to_json()
+    if quality.thrash and quality.thrash.example:
+        plain["thrash"]["example"]["board"] = game.board(game.from_text(quality.thrash.example.position))
+    return plain
+
+
+# --- for people ------------------------------------------------------------------------------------------------------
+def show(figures: Figures, html: Path | None) -> None:
+    suite, evals = figures["suite"], figures["evals"]
+    source = suite["file"] or "made now (`evallearn suite` makes one to keep)"
+    out.print(f"{suite['positions']} positions of {figures['game']}, {suite['exact']} of them exact: {source}")
+    if suite["exact"] < suite["positions"]:
+        out.print(f"judged by {suite['by']}: estimates, which flatter an Eval like that one", style="dim")
+    for i in range(0, len(evals), SIDE_BY_SIDE):
+        out.print(comparison(evals[i : i + SIDE_BY_SIDE]))
+    for quality in evals:
+        out.print(quality["name"], style="bold")
+        for sentence in (*quality["verdicts"].values(), *example(quality)):
+            out.print(f"  {sentence}")
+    for row in figures["compared"]:
+        out.print(compared(row), style="bold")
+    for sentence in evals[0]["left_out"]:
+        out.print(sentence, style="dim")
+    if html is not None:
+        out.print(f"the page: {html}")
+
+
+def example(quality: Figures) -> list[str]:
+    found = (quality["thrash"] or {}).get("example")
+    return [f"It began here: {found['position']}"] if found else []
+
+
+def compared(row: Figures) -> str:
+    """A sentence about the difference."""
+    less, name, other = row["less"], row["name"], row["with"]
+    low, high, by = (digits(x, like=less["value"]) for x in (less["low"], less["high"], abs(less["value"])))
+    interval = f"95 %: {low} to {high}"
+    if less["low"] > 0:
+        return f"{name} chooses better than {other}: it gives away {by} less a move ({interval})"
+    if less["high"] < 0:
+        return f"{name} chooses worse than {other}: it gives away {by} more a move ({interval})"
+    return f"{name} and {other} cannot be told apart by what they give away ({interval})"
+
+
+def comparison(evals: Sequence[Figures]) -> Table:
+    """Narrow enough for 80 columns; --json has the figures in full."""
+    table = Table(caption="± standard error, by bootstrap over the positions", caption_justify="left")
+    table.add_column("", no_wrap=True)
+    for quality in evals:
+        table.add_column(short_name(quality["name"]), no_wrap=True, justify="right")
+    table.add_column("random", no_wrap=True, justify="right", style="dim")
+    for title, cells, chance in rows(evals):
+        if any(cell != "-" for cell in cells):
+            table.add_row(title, *cells, chance)
+    return table
+
+
+def short_name(name: str) -> str:
+    """handwritten:threats -> threats; runs/x/linear.safetensors -> linear."""
+    name = name.removeprefix("handwritten:")
+    name = Path(name).stem if name.endswith(".safetensors") else name.replace(os.sep, "/")
+    return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
+
+
+TITLES = {
+    "agreement": "as good as the best",
+    "kept": "outcome kept",
+    "loss": "given away a move",
+    "order": "order of actions",
+    "correlation": "order of positions",
+    "brier": "Brier score",
+}
+
+
+def rows(evals: Sequence[Figures]) -> list[tuple[str, list[str], str]]:
+    """(title, a cell for each Eval, what random choice reaches)."""
+    chance = evals[0]["random"]
+    found = [
+        (
+            title + (few(evals[0], key) if key == "kept" else ""),
+            [cell(q[key]) for q in evals],
+            digits(chance[key]) if key in chance else "",
+        )
+        for key, title in TITLES.items()
+    ]
+    found.append(
+        (
+            "calibration error",
+            [f"{q['calibration']['calibration_error']:.3f}" if q["calibration"] else "-" for q in evals],
+            "",
+        )
+    )
+    found.append(("wrong side", [cell(q["signs"]) for q in evals], "0.5"))
+    for i, phase in enumerate(evals[0]["phases"]):
+        found.append((f"  {phase['phase']}", [cell(q["phases"][i]) for q in evals], ""))
+    for i, swing in enumerate(evals[0]["swings"]):
+        if len(evals[0]["swings"]) > 1:
+            found.append((f"{swing['setting']}:", [""] * len(evals), ""))
+        found += swing_rows([q["swings"][i] for q in evals])
+    found.append(("thrashing moves", [f"{q['thrash']['share']:.1%}" if q["thrash"] else "-" for q in evals], ""))
+    return found
+
+
+def few(quality: Figures, key: str) -> str:
+    """On how many positions the figure rests, if not on all of them."""
+    figure = quality[key]
+    return f" ({figure['n']})" if figure and figure["n"] < quality["positions"] else ""
+
+
+def swing_rows(swings: Sequence[Figures]) -> list[tuple[str, list[str], str]]:
+    depth = swings[0]["steps"][-1]["depth"]
+    found = [
+        (f"swing at depth {d}", [cell(s["steps"][d - 1]["change"]) for s in swings], "") for d in sorted({1, depth})
+    ]
+    found.append(("choice turns", [cell(s["steps"][-1]["turned"]) for s in swings], ""))
+    return [*found, ("odd - even", [cell(s["odd_even"]) for s in swings], "")]
+
+
+def cell(figure: Figures | None) -> str:
+    """0.714±0.021; without decimals where it counts in points."""
+    if figure is None:
+        return "-"
+    return f"{digits(figure['value'])}±{digits(figure['error'], like=figure['value'])}"
+
+
+def digits(value: float, like: float | None = None) -> str:
+    """As many decimals as a value of the size of `like` needs."""
+    size = abs(value if like is None else like)
+    return f"{value:.{0 if size >= 100 else 1 if size >= 10 else 3}f}"

@@ -1,0 +1,33 @@
+"""How good is an Eval as a judge of positions, without playing a match?"""
+
+from evallearn.quality.assess import Quality, Settings, assess, compare
+from evallearn.quality.figures import Figure
+from evallearn.quality.make import fitting_depth, make_suite, reference_depth
+from evallearn.quality.measure import Measured, PhaseErrors, measured
+from evallearn.quality.suite import Item, Suite, read_suite, write_suite
+from evallearn.quality.swing import Step, Swing, swings
+from evallearn.quality.thrash import Stretch, Thrash, thrash
+
+__all__ = [
+    "Figure",
+    "Item",
+    "Measured",
+    "PhaseErrors",
+    "Quality",
+    "Settings",
+    "Step",
+    "Stretch",
+    "Suite",
+    "Swing",
+    "Thrash",
+    "assess",
+    "compare",
+    "fitting_depth",
+    "make_suite",
+    "measured",
+    "read_suite",
+    "reference_depth",
+    "swings",
+    "thrash",
+    "write_suite",
+]

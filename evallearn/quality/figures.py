@@ -1,0 +1,133 @@
+"""The arithmetic behind the figures: choices among ties, rank correlations, and intervals by resampling positions.
+
+Ties are never broken by dice or by the order of the actions: where several actions look equally good, a figure is the
+mean over all of them, which is what a fair draw among them would give in expectation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+RESAMPLES = 1000
+CORRELATION_RESAMPLES = 300
+"""Fewer, for each sorts all positions anew."""
+SAME = 1e-7
+"""Values closer than this part of the utility range are equal: searches round to float32, dice sums too."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean over positions with its standard error and its 95 % interval, both by bootstrap over the positions."""
+
+    value: float
+    error: float
+    low: float
+    high: float
+    n: int
+    """Positions."""
+
+    def to_json(self) -> dict[str, float | int]:
+        return {"value": self.value, "error": self.error, "low": self.low, "high": self.high, "n": self.n}
+
+
+def bootstrap(values: Sequence[float] | np.ndarray, *, seed: int = 0) -> Figure | None:
+    """The mean of the values; None if there are none. NaN are left out: they stand for "says nothing".
+
+    Percentiles of the resampled means, not the studentised interval of arena.bootstrap: most of these are shares, and
+    their intervals must not leave 0 and 1.
+    """
+    x = np.asarray(values, np.float64)
+    x = x[~np.isnan(x)]
+    if not len(x):
+        return None
+    rng = np.random.default_rng(seed)
+    means = np.array([x[rng.integers(0, len(x), len(x))].mean() for _ in range(RESAMPLES)])
+    return _figure(float(x.mean()), means, len(x))
+
+
+def bootstrap_of(
+    statistic: Callable[[np.ndarray, np.ndarray], float], x: np.ndarray, y: np.ndarray, *, seed: int = 0
+) -> Figure | None:
+    """The same for a figure of pairs; None where it says nothing (fewer than three pairs, or no spread)."""
+    whole = statistic(x, y) if len(x) >= 3 else np.nan
+    if np.isnan(whole):
+        return None
+    rng = np.random.default_rng(seed)
+    drawn = [rng.integers(0, len(x), len(x)) for _ in range(CORRELATION_RESAMPLES)]
+    found = np.array([statistic(x[i], y[i]) for i in drawn])
+    return _figure(float(whole), found[~np.isnan(found)], len(x))
+
+
+def _figure(value: float, resampled: np.ndarray, n: int) -> Figure:
+    if not len(resampled):
+        return Figure(value, 0.0, value, value, n)
+    low, high = np.quantile(resampled, (0.025, 0.975))
+    return Figure(value, float(resampled.std()), float(low), float(high), n)
+
+
+# --- one position ----------------------------------------------------------------------------------------------------
+def chosen(looks: np.ndarray, same: float) -> np.ndarray:
+    """bool[n]: the actions that look best; several where they look the same."""
+    best: np.ndarray = looks >= looks.max() - same
+    return best
+
+
+def agreement(looks: np.ndarray, truth: np.ndarray, same: float) -> float:
+    """The probability that the chosen action is as good as the best."""
+    return float((truth[chosen(looks, same)] >= truth.max() - same).mean())
+
+
+def loss(looks: np.ndarray, truth: np.ndarray, same: float) -> float:
+    """What the chosen action gives away, in expectation."""
+    return float((truth.max() - truth[chosen(looks, same)]).mean())
+
+
+def kept(looks: np.ndarray, truth: np.ndarray, same: float, middle: float) -> float:
+    """The probability that the chosen action keeps the outcome: still a win, still a draw, or lost anyway."""
+    outcome = outcomes(truth - middle, same)
+    return float((outcome[chosen(looks, same)] == outcome.max()).mean())
+
+
+def outcomes(values: np.ndarray, same: float) -> np.ndarray:
+    """-1, 0 or 1 for each value, which is 0 in the middle between loss and win."""
+    return np.where(np.abs(values) <= same, 0.0, np.sign(values))
+
+
+# --- rank correlations -----------------------------------------------------------------------------------------------
+def kendall(looks: np.ndarray, truth: np.ndarray, same: float) -> float:
+    """Kendall's tau-b of two orderings of the same actions: 1 the same, -1 reversed, 0 unrelated.
+
+    NaN if the truth holds all actions equal: there is no order to find. 0 if only the Eval does: it finds none.
+    """
+    i, j = np.triu_indices(len(looks), 1)
+    a, b = outcomes(looks[i] - looks[j], same), outcomes(truth[i] - truth[j], same)
+    pairs_a, pairs_b = np.abs(a).sum(), np.abs(b).sum()
+    if not pairs_b:
+        return float("nan")
+    return float((a * b).sum() / np.sqrt(pairs_a * pairs_b)) if pairs_a else 0.0
+
+
+def ranks(x: np.ndarray) -> np.ndarray:
+    """float64[n]: the rank of each number; equal ones share the mean of theirs."""
+    _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    mean: np.ndarray = (last - (counts - 1) / 2)[inverse]
+    return mean
+
+
+def spearman(x: np.ndarray, y: np.ndarray) -> float:
+    """Spearman's rank correlation; NaN if y does not vary, 0 if only x does not."""
+    a, b = ranks(x), ranks(y)
+    a, b = a - a.mean(), b - b.mean()
+    if not b.any():
+        return float("nan")
+    return float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum())) if a.any() else 0.0
+
+
+def plain(value: Any) -> Any:
+    """A Figure, or None, for json.dump."""
+    return value.to_json() if isinstance(value, Figure) else value

@@ -1,0 +1,250 @@
+"""The figures of an Eval on a suite.
+
+Of choices, where the suite knows the value of every action: the Eval looks `depth` plies ahead (1: it takes the action
+after which the position looks best to it), with the settings with which agents search the game, if they are sound.
+Of values, everywhere: what the Eval itself says of the position, without any search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evallearn.protocols import Evaluator, Game, Limits
+from evallearn.quality.figures import (
+    SAME,
+    Figure,
+    agreement,
+    bootstrap,
+    bootstrap_of,
+    kendall,
+    kept,
+    loss,
+    outcomes,
+    plain,
+    spearman,
+)
+from evallearn.quality.suite import Item, Suite
+from evallearn.search import search_for
+from evallearn.train.metrics import Metrics, measure
+from evallearn.train.stream import ArrayStream
+
+CLEAR = 0.1
+"""A share of a win: where the reference is only an estimate, its sign is taken for certain from here on."""
+NARROW = 0.2
+"""Where no reference value reaches this share of a win, shares of a win say nothing: points are played for."""
+BINS = 10
+Choices = Sequence[tuple[Item, np.ndarray, np.ndarray]]
+PARTS = ("early", "middle", "late")
+
+
+@dataclass(frozen=True)
+class PhaseErrors:
+    """Sign errors in one part of the game."""
+
+    phase: str
+    """early (ply 0-11)."""
+    errors: Figure
+    """The share of positions of which the Eval takes the wrong side to be better; a value of 0 counts half."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """How well an Eval judges the positions of a suite. What makes no sense, or is not known, is None."""
+
+    positions: int
+    depth: int
+    random: Mapping[str, float]
+    """agreement, kept and loss of who chooses at random: what an Eval must beat."""
+    agreement: Figure | None
+    """Share of positions in which the chosen action is as good as the best."""
+    kept: Figure | None
+    """Share in which it keeps the outcome: of those with exact values."""
+    loss: Figure | None
+    """What the chosen action gives away, in units of utility."""
+    order: Figure | None
+    """Kendall's tau-b between the Eval's ordering of the actions and the reference's, mean over positions."""
+    correlation: Figure | None
+    """Spearman's correlation, over positions, between the Eval's value and the reference's."""
+    brier: Figure | None
+    """Mean of (p - q)^2, where p and q are the values as probabilities of a win."""
+    signs: Figure | None
+    """The share of sign errors, over all phases."""
+    phases: tuple[PhaseErrors, ...]
+    calibration: Metrics | None
+    slope: float | None
+    """Of the reference's value on the Eval's: below 1 the Eval is overconfident, above 1 too modest."""
+    losses: tuple[float, ...]
+    """What was given away, position by position: for comparing two Evals on the same suite."""
+    left_out: tuple[str, ...]
+    """Why a figure is None, in sentences."""
+
+    def to_json(self) -> dict[str, Any]:
+        figures = ("agreement", "kept", "loss", "order", "correlation", "brier", "signs")
+        return {
+            "positions": self.positions,
+            "depth": self.depth,
+            "random": dict(self.random),
+            **{name: plain(getattr(self, name)) for name in figures},
+            "phases": [{"phase": p.phase, **p.errors.to_json()} for p in self.phases],
+            "calibration": self.calibration.to_json() if self.calibration else None,
+            "slope": self.slope,
+            "left_out": list(self.left_out),
+        }
+
+
+def measured(evaluator: Evaluator, suite: Suite, *, depth: int = 1, seed: int = 0) -> Measured:
+    """All figures of the Eval on the suite; `seed` is that of the bootstrap."""
+    choices = _choices(evaluator, suite, depth)
+    said = np.array([evaluator.evaluate(item.state, item.player) for item in suite.items], np.float64)
+    left_out = no_sides(suite)
+    values = NO_VALUES if left_out is not None else _values(suite, said, seed)
+    truth = np.array([item.value for item in suite.items])
+    correlation = bootstrap_of(spearman, said, truth, seed=seed)
+    reasons = [left_out, *_why_none(suite), None if correlation else NO_SPREAD]
+    chosen: Any = _choice_figures(suite, choices, seed)
+    return Measured(
+        positions=len(suite.items),
+        depth=depth,
+        correlation=correlation,
+        left_out=tuple(reason for reason in reasons if reason),
+        random=_random(suite, choices),
+        losses=_losses(suite.game, choices),
+        **chosen,
+        **values,
+    )
+
+
+NO_VALUES: dict[str, Any] = {"brier": None, "signs": None, "phases": (), "calibration": None, "slope": None}
+NO_SPREAD = "The correlation of values is left out: the reference has the same value for all positions."
+
+
+def no_sides(suite: Suite) -> str | None:
+    """Why values cannot be taken for chances to win, if they cannot."""
+    game = suite.game
+    if game.n_players != 2 or not game.zero_sum:
+        who = "one player" if game.n_players == 1 else f"{game.n_players} players"
+        return f"Outcome, Brier score, calibration and sign errors are left out: {game.name} has {who}, not two sides."
+    if np.abs(_shares(game, [item.value for item in suite.items])).max() < NARROW:
+        return (
+            "Outcome, Brier score, calibration and sign errors are left out: no value of this suite comes near a win "
+            "or a loss, as in a game for points."
+        )
+    return None
+
+
+def _why_none(suite: Suite) -> list[str]:
+    why = []
+    if not any(item.values for item in suite.items):
+        why.append("Figures of choices are left out: the suite has values of positions only, not of actions.")
+    elif not suite.n_exact and no_sides(suite) is None:
+        why.append("Outcome kept is left out: no position of the suite has exact values.")
+    return why
+
+
+# --- choices ---------------------------------------------------------------------------------------------------------
+def _choices(evaluator: Evaluator, suite: Suite, depth: int) -> Choices:
+    """(item, how its actions look to the Eval, what they are worth) where that is known."""
+    search = search_for(suite.game, evaluator, sound=True)
+    found = []
+    for item in suite.items:
+        if item.values is not None:
+            looks = search.search(item.state, Limits(depth=depth), action_values=True).action_values or {}
+            found.append((item, np.array([looks[a] for a in item.values]), np.array([*item.values.values()])))
+    return found
+
+
+def _choice_figures(suite: Suite, choices: Choices, seed: int) -> dict[str, Figure | None]:
+    low, high = suite.game.utility_range
+    same, middle = SAME * (high - low), (low + high) / 2
+    outcome = [kept(v, t, same, middle) for item, v, t in choices if item.exact] if not no_sides(suite) else []
+    return {
+        "agreement": bootstrap([agreement(v, t, same) for _, v, t in choices], seed=seed),
+        "kept": bootstrap(outcome, seed=seed),
+        "loss": bootstrap(_losses(suite.game, choices), seed=seed),
+        "order": bootstrap([kendall(v, t, same) for _, v, t in choices], seed=seed),
+    }
+
+
+def _losses(game: Game, choices: Choices) -> tuple[float, ...]:
+    same = SAME * (game.utility_range[1] - game.utility_range[0])
+    return tuple(loss(v, t, same) for _, v, t in choices)
+
+
+def _random(suite: Suite, choices: Choices) -> dict[str, float]:
+    """The same figures if all actions looked alike."""
+    alike = [(item, np.zeros(len(t)), t) for item, _, t in choices]
+    figures = _choice_figures(suite, alike, 0)
+    return {name: f.value for name, f in figures.items() if f is not None and name != "order"}
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+def _shares(game: Game, values: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Values as shares of a win, in [-1, 1]."""
+    low, high = game.utility_range
+    return (np.asarray(values, np.float64) - (low + high) / 2) / ((high - low) / 2)
+
+
+def _values(suite: Suite, said: np.ndarray, seed: int) -> dict[str, Any]:
+    v, truth = _shares(suite.game, said), _shares(suite.game, [item.value for item in suite.items])
+    errors = _sign_errors(suite, v, truth)
+    return {
+        "brier": bootstrap((v - truth) ** 2 / 4.0, seed=seed),
+        "signs": bootstrap(errors, seed=seed),
+        "phases": _by_phase(suite, errors, seed),
+        "calibration": calibration(v, truth),
+        "slope": float((v * truth).sum() / (v * v).sum()) if v.any() else None,
+    }
+
+
+def calibration(v: np.ndarray, truth: np.ndarray) -> Metrics:
+    """The metrics of training, with the reference's value (a share of a win) in the place of the outcome."""
+    n = len(v)
+    clipped = np.clip(truth, -1.0, 1.0)
+    stream = ArrayStream(v[:, None], clipped, game=np.arange(n), feature_names=("value",), test_share=0.0)
+    return measure(lambda features, phase: features[:, 0], stream, "train", bins=BINS)
+
+
+def _sign_errors(suite: Suite, v: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """1 where the Eval takes the wrong side to be better, 1/2 where it says 0; NaN where neither side is."""
+    least = np.array([SAME if item.exact else CLEAR for item in suite.items])
+    errors = (1.0 - np.sign(truth) * outcomes(v, SAME)) / 2.0
+    return np.where(np.abs(truth) > least, errors, np.nan)
+
+
+def _by_phase(suite: Suite, errors: np.ndarray, seed: int) -> tuple[PhaseErrors, ...]:
+    found = []
+    names = phases_of(suite)
+    for name in sorted({n for n in names if n}, key=names.index):
+        rows = np.array([n == name for n in names])
+        if (figure := bootstrap(errors[rows], seed=seed)) is not None:
+            found.append(PhaseErrors(name, figure))
+    return tuple(sorted(found, key=lambda p: _rank(p.phase)))
+
+
+def phases_of(suite: Suite) -> list[str]:
+    """Which part of the game each position is from: thirds of the suite by ply, or the game's own phases.
+
+    Empty where there is nothing to tell apart.
+    """
+    plies = [item.ply for item in suite.items]
+    known = sorted(ply for ply in plies if ply is not None)
+    if len(known) < len(plies) or not known:
+        game = suite.game
+        return [f"phase {game.phase(item.state)}" if game.n_phases > 1 else "" for item in suite.items]
+    n = len(known)
+    if known[0] == known[-1]:
+        return [""] * n
+    starts = known[0], known[n // 3], known[2 * n // 3]
+    ends = starts[1] - 1, starts[2] - 1, known[-1]
+    names = [f"{part} (ply {a}-{b})" for part, a, b in zip(PARTS, starts, ends, strict=True)]
+    return [names[(ply >= starts[1]) + (ply >= starts[2])] for ply in plies if ply is not None]
+
+
+def _rank(phase: str) -> tuple[int, str]:
+    """Early before middle before late, phase 9 before phase 10."""
+    word, _, rest = phase.partition(" ")
+    return (PARTS.index(word) if word in PARTS else int(rest)), phase
