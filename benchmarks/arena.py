@@ -1,7 +1,7 @@
 """What does a match of quick games cost besides its searches? On one core, every finished set written to a folder.
 
-The same match twice: as the command plays it, with whole games in one kernel, and move by move, as agents that are no quick
-searches have to play. "Searching" is the time spent inside the agents.
+The same match twice: as the command plays it, with whole games in one kernel, and move by move, as agents that are no
+quick searches have to play. "Searching" is the time spent inside the agents.
 
     python benchmarks/arena.py --games 1000 --depth 2
 """
