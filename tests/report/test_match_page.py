@@ -267,7 +267,7 @@ def test_headline_tells_limits_that_differ_and_names_that_do_not() -> None:
     ("name", "said"),
     [
         (LINEAR, ("backgammon-seed1/linear", "depth 4")),
-        ("/home/me/runs/c4/evaluators/neural.safetensors@depth=8,time=0.1", ("c4/neural", "depth 8, 100 ms a move")),
+        ("/data/me/runs/c4/evaluators/neural.safetensors@depth=8,time=0.1", ("c4/neural", "depth 8, 100 ms a move")),
         (r"C:\runs\c4\evaluators\neural.safetensors", ("C:c4/neural", "")),
         ("runs/mine.safetensors", ("mine", "")),
         (
