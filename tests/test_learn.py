@@ -116,6 +116,7 @@ def test_what_was_lost_or_damaged_is_made_again(tmp_path: Path) -> None:
     assert without_clock(learn(job)) == without_clock(first)
 
 
+@pytest.mark.long
 def test_learn_survives_kill_9_and_equals_an_uninterrupted_run_with_more_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,7 +21,7 @@ def coverage(draw: np.ndarray, truth: float) -> float:
     return float(np.mean([m.low <= truth <= m.high for m in found]))
 
 
-@pytest.mark.parametrize("n", [10, 30, 200])
+@pytest.mark.parametrize("n", [10, 30, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("chances", [CHANCES, ONE_SIDED])
 def test_interval_covers_the_mean_of_points(n: int, chances: np.ndarray) -> None:
     """1000 samples: 0.7 % standard deviation."""
@@ -29,6 +29,7 @@ def test_interval_covers_the_mean_of_points(n: int, chances: np.ndarray) -> None
     assert 0.93 <= coverage(draw, float(POINTS @ chances)) <= 0.98
 
 
+@pytest.mark.long
 def test_interval_covers_the_mean_of_very_skewed_data_better_than_the_normal_one() -> None:
     draw = np.random.default_rng(2).exponential(size=(1000, 20))
     errors = draw.std(axis=1, ddof=1) / math.sqrt(20)
@@ -38,6 +39,7 @@ def test_interval_covers_the_mean_of_very_skewed_data_better_than_the_normal_one
     assert 0.93 <= found <= 0.97
 
 
+@pytest.mark.long
 def test_many_values_give_the_normal_interval() -> None:
     values = np.random.default_rng(3).normal(2, 5, 3000)
     found = bootstrap_mean(values, seed=1)

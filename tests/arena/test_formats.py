@@ -79,7 +79,7 @@ def test_records_are_written_as_they_come(file: tuple[Game, Path]) -> None:
     assert [p.read_text() for p in path.parent.iterdir()] == ["old"]
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 1 << 30), known=st.booleans(), why=st.text(max_size=40), name=st.sampled_from(game_names()))
 def test_any_game_comes_back_from_any_file(
     seed: int, known: bool, why: str, name: str, tmp_path_factory: pytest.TempPathFactory
@@ -278,7 +278,7 @@ def test_a_damaged_pgn_is_refused(old: str, new: str, message: str, tmp_path: Pa
     assert message in refused(CHESS, path, path.read_text().replace(old, new))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(data=st.data(), kind=st.sampled_from([kind for kind in EVERY_FILE if kind[0] not in ("2048", "pacman")]))
 def test_damage_is_refused_or_harmless(
     data: st.DataObject, kind: tuple[str, str], tmp_path_factory: pytest.TempPathFactory

@@ -184,7 +184,8 @@ def test_the_deeper_search_wins_from_either_side() -> None:
 
 
 # --- both floors, any number of workers ------------------------------------------------------------------------------
-@pytest.mark.parametrize("b", [pytest.param("random", marks=pytest.mark.long), "zero@nodes=2000"])
+@pytest.mark.parametrize("b", ["random", "zero@nodes=2000"])
+@pytest.mark.long
 def test_two_workers_play_the_same_match_as_one(b: str) -> None:
     def play(workers: int) -> MatchResult:
         agents = parse_agent("zero@depth=2", C4), parse_agent(b, C4)

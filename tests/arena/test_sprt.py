@@ -106,7 +106,10 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("counts", "elo0", "elo1", "model", "llr"), [*PUBLISHED, *OTHERS])
+@pytest.mark.parametrize(
+    ("counts", "elo0", "elo1", "model", "llr"),
+    [*PUBLISHED[:3], *OTHERS, *(pytest.param(*case, marks=pytest.mark.long) for case in PUBLISHED[3:])],
+)
 def test_llr_equals_that_of_another_optimiser(
     counts: tuple[int, ...], elo0: float, elo1: float, model: str, llr: float | None
 ) -> None:
@@ -157,7 +160,10 @@ def rates(sprt: Sprt, p: np.ndarray, seed: int, every: int) -> tuple[float, floa
 
 
 @pytest.mark.parametrize("kind", TRUTHS)
-@pytest.mark.parametrize(("elo0", "elo1", "model"), [(-20, 40, "normalized"), (-10, 30, "logistic")])
+@pytest.mark.parametrize(
+    ("elo0", "elo1", "model"),
+    [pytest.param(-20, 40, "normalized", marks=pytest.mark.long), (-10, 30, "logistic")],
+)
 def test_error_rates_are_as_promised(kind: str, elo0: float, elo1: float, model: str) -> None:
     """At elo0, 0, the middle and elo1. Three standard deviations of 2,000 runs are allowed; 0.02 is not absurd."""
     sprt = Sprt(elo0, elo1, model=model)

@@ -204,6 +204,7 @@ def home(tmp_path_factory) -> tuple[Path, list[dict[str, Any]]]:
 
 
 # --- the user's own game -----------------------------------------------------------------------------------------
+@pytest.mark.long
 def test_two_cold_processes_at_once_both_work_and_say_that_they_compile(home):
     folder, (first, second) = home
     assert answers(first) == answers(second)

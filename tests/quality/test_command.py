@@ -65,6 +65,7 @@ def test_without_limits_a_depth_is_found(tmp_path: Path, capsys: pytest.CaptureF
     assert re.search(r"judged by depth=\d+ with the", capsys.readouterr().out)
 
 
+@pytest.mark.long
 def test_fewer_positions_than_wanted_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     small = ["suite", "matches,piles=2-2,k=2", "--out", str(tmp_path / "m.jsonl"), "--by", "exact", "--workers", "1"]
     assert run(small) == 0
@@ -108,6 +109,7 @@ def test_people_see_a_table_and_a_verdict_for_each_part(suite: Path, capsys: pyt
     assert all(len(line) <= 80 for line in table)
 
 
+@pytest.mark.long
 def test_figures_are_the_same_for_any_number_of_workers(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = figures(capsys, suite)
     assert (
@@ -163,6 +165,7 @@ def test_a_difference_is_told_only_where_it_is_sure() -> None:
     assert "b and a cannot be told apart" in compared(row | {"less": {"value": 0.1, "low": -0.1, "high": 0.3}})
 
 
+@pytest.mark.long
 def test_parts_can_be_left_out(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert quality(suite, "--swing-depth", "0", "--games", "0") == 0
     shown = capsys.readouterr().out
@@ -197,11 +200,13 @@ def test_the_page_stands_alone(suite: Path, tmp_path: Path, capsys: pytest.Captu
     assert not re.search(r'(src|href)="(?!#)|https?://|@import', page)
 
 
+@pytest.mark.long
 def test_the_same_figures_give_the_same_page(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = figures(capsys, suite)
     assert render_quality(found) == render_quality(found)
 
 
+@pytest.mark.long
 def test_the_page_leaves_out_what_is_not_there(suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = figures(capsys, suite)
     absent: dict[str, Any] = {"calibration": None, "phases": [], "swings": [], "thrash": None, "agreement": None}
@@ -212,6 +217,7 @@ def test_the_page_leaves_out_what_is_not_there(suite: Path, tmp_path: Path, caps
     assert "<h1>" in render_quality({})
 
 
+@pytest.mark.long
 def test_names_cannot_break_the_page(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = figures(capsys, suite)
     found["evals"][0]["name"] = '<script>alert("x")</script>'

@@ -137,6 +137,7 @@ def test_calibration_is_that_of_training() -> None:
     assert found.brier == pytest.approx((0.25 + 0.25 + 0.25 + 0.0) / 16)
 
 
+@pytest.mark.long
 def test_depth_makes_choices_better() -> None:
     one, six = (measured(LinearEval.zero(GAME), exact_suite(), depth=d).agreement for d in (1, 6))
     assert one
@@ -220,6 +221,7 @@ class TakeOne(Takeaway):
         return (1,) if s[0] else ()
 
 
+@pytest.mark.long
 def test_noisy_games_are_searched_with_quiescence_and_without() -> None:
     """Two is a noisy take, and looks splendid until it is answered."""
     game = Noisy()
@@ -288,6 +290,7 @@ def suites() -> Any:
     return module
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not REFERENCE.is_dir(), reason="needs ../shared/reference")
 def test_connect_four_has_the_known_level() -> None:
     """No position of the file can be won at once, so that the zero Eval at depth 1 is random play.

@@ -145,7 +145,10 @@ def test_positions_are_different_unfinished_and_leave_a_choice() -> None:
     assert plies[0] < 6 < 20 < plies[-1]
 
 
-@pytest.mark.parametrize(("name", "limits"), [("connect_four", Limits(depth=4)), ("backgammon", Limits(depth=1))])
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [("connect_four", Limits(depth=4)), pytest.param("backgammon", Limits(depth=1), marks=pytest.mark.long)],
+)
 def test_the_same_seed_gives_the_same_suite_for_any_number_of_workers(name: str, limits: Limits) -> None:
     game = get_game(name)
     one, two = (make_suite(game, evaluator(game), limits, positions=12, seed=5, workers=n) for n in (1, 2))
@@ -169,6 +172,7 @@ def test_progress_is_told() -> None:
     assert judged == [(i, 5) for i in range(1, 6)]
 
 
+@pytest.mark.long
 def test_a_small_game_has_no_more_positions_than_it_has() -> None:
     suite = make_suite(TAKEAWAY, evaluator(TAKEAWAY), None, positions=1000)
     assert 10 <= len(suite.items) <= 21  # piles of 2 to 11, two players

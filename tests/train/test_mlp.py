@@ -47,6 +47,7 @@ def test_mlp_beats_linear_on_xor():
     assert mlp.calibration_error < 0.05
 
 
+@pytest.mark.long
 def test_mlp_matches_linear_on_a_linear_truth(make_records):
     stream = ArrayStream(**make_records(30_000, **TWO, draws=0.2))
     linear = measure(LinearEvalTrainer().fit(stream).predict, stream)
