@@ -79,7 +79,10 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("mode", FAILURES)
+UNREADABLE = ("list", "infinite", "huge", "deep")
+
+
+@pytest.mark.parametrize("mode", [pytest.param(m, marks=pytest.mark.long) if m in UNREADABLE else m for m in FAILURES])
 def test_a_failure_is_told_and_a_fresh_process_plays_on(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evallearn.agents.process.GRACE", 0.2)
     agent = cmd(mode, options=f",{SHORT}")

@@ -164,9 +164,7 @@ def test_a_real_chess_engine_plays_and_repeats_itself(program: str, options: str
 
 def test_a_real_othello_engine_plays() -> None:
     agent = parse_agent(f"gtp:{installed('gtp-rhino')} --level=1 --book=0", OTHELLO)
-    first = play(OTHELLO, agent)
-    assert first == play(OTHELLO, agent)
-    assert len(first) >= 50
+    assert len(play(OTHELLO, agent)) >= 50  # to the end; it draws among equal moves, so that games differ
 
 
 def test_a_real_engine_that_is_killed_is_told() -> None:

@@ -50,6 +50,7 @@ def test_every_record_comes_back_from_every_file(file: tuple[Game, Path]) -> Non
     assert read_games(path, game) == list(records)
 
 
+@pytest.mark.long
 def test_same_records_give_same_bytes_and_no_file_is_left_beside(file: tuple[Game, Path]) -> None:
     game, path = file
     write_games(path, game, sample(game.name))

@@ -90,7 +90,7 @@ from evallearn.arena import MatchConfig, play_match
 if __name__ == "__main__":
     game = get_game("connect_four")
     a, b = parse_agent("handwritten:threats@depth=6", game), parse_agent("zero@depth=6", game)
-    play_match(game, a, b, MatchConfig(pairs=99, seed=3), folder=Path(sys.argv[1]), workers=2)
+    play_match(game, a, b, MatchConfig(pairs=99, seed=3), folder=Path(sys.argv[1]))
 """
 
 

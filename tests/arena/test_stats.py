@@ -160,7 +160,13 @@ def test_pairs_that_are_coins_give_jeffreys_interval() -> None:
     assert score_interval([3, 0, 0, 0, 7]) == pytest.approx((0.3942, 0.9073), abs=5e-4)
 
 
-@pytest.mark.parametrize("counts", [[1, 3, 5, 4, 2], [0, 0, 9, 1, 0], [0, 0, 1, 2, 12], [4, 3, 9]])
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [1, 3, 5, 4, 2],
+        *(pytest.param(c, marks=pytest.mark.long) for c in ([0, 0, 9, 1, 0], [0, 0, 1, 2, 12], [4, 3, 9])),
+    ],
+)
 def test_interval_is_that_of_a_million_draws_from_what_is_believed(counts: list[int]) -> None:
     """The saddle point approximation against plain simulation of the Dirichlet distribution."""
     weights = np.random.default_rng(3).standard_gamma(believed(counts), (1_000_000, len(counts)))

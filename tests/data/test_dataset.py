@@ -188,6 +188,7 @@ print(n, status["VmHWM"].split()[0])
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads peak memory from /proc")
 def test_memory_does_not_grow_with_the_number_of_records(tmp_path: Path) -> None:
     """Of the growth below, 24 000 more records as Python objects would be some 10 MB."""

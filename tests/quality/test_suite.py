@@ -147,8 +147,9 @@ def test_positions_are_different_unfinished_and_leave_a_choice() -> None:
 
 @pytest.mark.parametrize(
     ("name", "limits"),
-    [("connect_four", Limits(depth=4)), pytest.param("backgammon", Limits(depth=1), marks=pytest.mark.long)],
+    [("connect_four", Limits(depth=4)), ("backgammon", Limits(depth=1))],
 )
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_suite_for_any_number_of_workers(name: str, limits: Limits) -> None:
     game = get_game(name)
     one, two = (make_suite(game, evaluator(game), limits, positions=12, seed=5, workers=n) for n in (1, 2))
@@ -211,6 +212,7 @@ def test_positions_with_dice_come_after_the_roll() -> None:
             assert value == pytest.approx(solution.value(game.result(item.state, a), item.player))
 
 
+@pytest.mark.long
 def test_what_cannot_be_made_is_refused() -> None:
     game = get_game("connect_four")
     with pytest.raises(SpecError, match=r"limits time=1: by time no suite repeats; give a depth, or nodes"):
