@@ -14,6 +14,7 @@ from rich.text import Text
 
 from evallearn.arena import Tally
 from evallearn.cli.common import console
+from evallearn.report.words import sureness
 
 REFRESHES = 4
 """A second."""
@@ -42,7 +43,7 @@ class Board:
         table.add_row("drawn", drawn, drawn)
         elo = tally.elo
         table.add_row("score", f"{elo.score:.3f}", f"{1 - elo.score:.3f}")
-        lines = [f"{elo.elo:+.1f} Elo (95 %: {elo.low:+.1f} to {elo.high:+.1f}), stronger by {elo.los:.1%}"]
+        lines = [f"{elo.elo:+.1f} Elo (95 %: {elo.low:+.1f} to {elo.high:+.1f}), LOS {sureness(elo.los)}"]
         if (sprt := tally.sprt) is not None:
             lines.append(f"SPRT: LLR {sprt.llr:+.2f}, between {sprt.lower:+.2f} and {sprt.upper:+.2f}")
         if tally.forfeits:

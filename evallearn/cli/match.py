@@ -11,7 +11,7 @@ from rich.table import Table
 
 from evallearn import __version__
 from evallearn.agents import parse_agent, parse_limits
-from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, match_folder, play_match
+from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, SprtState, match_folder, play_match
 from evallearn.arena.formats import format_for, write_games
 from evallearn.atomic import write_json
 from evallearn.cli.common import GAME, json_option, out, report, workers_option
@@ -19,6 +19,7 @@ from evallearn.cli.live import live_board
 from evallearn.protocols import Game
 from evallearn.registry import spec_of
 from evallearn.report import write_match_report
+from evallearn.report.words import sureness
 
 MATCHES = Path("runs/matches")
 """Where matches are kept unless --run says otherwise: one folder for each, named after its terms."""
@@ -125,9 +126,16 @@ def show(found: MatchResult, figures: dict[str, Any]) -> None:
     out.print(table)
     for line in remarks(found):
         out.print(line)
-    sure = f"(95 %: {elo.low:+.1f} to {elo.high:+.1f}), stronger with {elo.los:.1%}"
+    sure = f"(95 %: {elo.low:+.1f} to {elo.high:+.1f}), LOS {sureness(elo.los)}"
     out.print(f"{found.names[0]}: {elo.elo:+.1f} Elo {sure}", style="bold")
     out.print(f"report: {figures['files']['report']}")
+
+
+def _verdict(state: SprtState, terms: Sprt) -> str:
+    unit = "normalised Elo" if terms.model == "normalized" else "Elo"
+    low, high = f"{terms.elo0:+g}", f"{terms.elo1:+g}"
+    verdict = {"H1": f"{high} {unit} rather than {low}", "H0": f"{low} {unit} rather than {high}", None: "undecided"}
+    return f"SPRT: {verdict[state.decision]} (LLR {state.llr:+.2f}, bounds {state.lower:+.2f} and {state.upper:+.2f})"
 
 
 def remarks(found: MatchResult) -> list[str]:
@@ -148,12 +156,8 @@ def remarks(found: MatchResult) -> list[str]:
             f"without the luck of the dice: {fair.value:+.3f} (95 %: {fair.low:+.3f} to {fair.high:+.3f}), worth "
             f"{saved:.1f} times the games"
         )
-    if found.sprt:
-        verdicts = {"H1": "accepted: at least elo1", "H0": "rejected: at most elo0", None: "undecided"}
-        said.append(
-            f"SPRT {verdicts[found.sprt.decision]} (LLR {found.sprt.llr:+.2f}, bounds {found.sprt.lower:+.2f} and "
-            f"{found.sprt.upper:+.2f})"
-        )
+    if found.sprt and found.sprt_terms:
+        said.append(_verdict(found.sprt, found.sprt_terms))
     said += [f"adjudicated by {rule}: {n} games" for rule, n in found.adjudicated.items()]
     for agent in dict.fromkeys(f.agent for f in found.forfeits):
         whys = [f.why for f in found.forfeits if f.agent == agent]
