@@ -28,13 +28,17 @@ TERMS, SETS = "match.json", "sets.jsonl"
 
 def identity(agent: Agent) -> str:
     """The agent's name and, where it has weights, a digest of them: a file may change under the same name."""
-    evaluator: Any = getattr(agent, "evaluator", None)
+    return agent.name + weights_mark(getattr(agent, "evaluator", None))
+
+
+def weights_mark(evaluator: Any) -> str:
+    """` #` and a digest of the Eval's weights, or nothing if it has none."""
     if not hasattr(evaluator, "tensors"):
-        return agent.name
+        return ""
     digest = hashlib.sha256()
     for name, tensor in sorted(evaluator.tensors().items()):
         digest.update(f"{name} {tensor.dtype} {tensor.shape} ".encode() + tensor.tobytes())
-    return f"{agent.name} #{digest.hexdigest()[:10]}"
+    return f" #{digest.hexdigest()[:10]}"
 
 
 class Journal:

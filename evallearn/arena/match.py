@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,8 +12,8 @@ from typing import Any
 from evallearn._version import __version__
 from evallearn.agents import Agent, parse_evaluator
 from evallearn.arena.adjudication import NO_ADJUDICATION, Adjudication
-from evallearn.arena.journal import SETS, Journal, identity, read_names, read_sets
-from evallearn.arena.openings import Opening, openings, read_openings, take
+from evallearn.arena.journal import SETS, Journal, identity, read_names, read_sets, weights_mark
+from evallearn.arena.openings import Opening, openings, read_openings, read_text, take
 from evallearn.arena.records import GameRecord, replay
 from evallearn.arena.result import MatchResult, Tally
 from evallearn.arena.seating import Played
@@ -85,6 +86,7 @@ class MatchConfig:
 
     def terms(self, game: Game, agents: Sequence[Agent]) -> dict[str, Any]:
         """What every set of the match depends on: neither how many there are nor when the SPRT stops."""
+        judge = self.judge(game)
         return {
             "format": "evallearn match",
             "version": 1,
@@ -93,11 +95,16 @@ class MatchConfig:
             "game_version": game.version,
             "agents": [identity(a) for a in agents],
             "seed": self.seed,
-            "openings": f"{self.plies(game)} random plies" if self.openings is None else str(self.openings),
+            "openings": f"{self.plies(game)} random plies" if self.openings is None else _marked(self.openings),
             "repeat": self.repeat,
             "adjudication": str(self.adjudication),
-            "luck": self.luck,
+            "luck": None if judge is None else judge.name + weights_mark(judge),
         }
+
+
+def _marked(openings: Path) -> str:
+    """The file's name and a digest of what it says now."""
+    return f"{openings} #{hashlib.sha256(read_text(openings).encode()).hexdigest()[:10]}"
 
 
 def play_match(

@@ -107,15 +107,8 @@ def read_openings(path: Path, game: Game) -> list[Opening]:
 
     Every one must be different and unfinished: refusals name the line.
     """
-    try:
-        if path.is_file() and path.stat().st_size > LARGEST:
-            raise SpecError(f"{path} has more than {LARGEST} bytes: give a file of positions, one a line")
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
-        raise SpecError(f"cannot read the openings {path} ({why}): give a file of positions, one a line") from None
     found: dict[State, int] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
@@ -126,6 +119,17 @@ def read_openings(path: Path, game: Game) -> list[Opening]:
     if not found:
         raise SpecError(f"{path} holds no position: write one a line, in the notation of {game.name}")
     return [Opening(s) for s in found]
+
+
+def read_text(path: Path) -> str:
+    """What a file of openings says. Raises SpecError."""
+    try:
+        if path.is_file() and path.stat().st_size > LARGEST:
+            raise SpecError(f"{path} has more than {LARGEST} bytes: give a file of positions, one a line")
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise SpecError(f"cannot read the openings {path} ({why}): give a file of positions, one a line") from None
 
 
 def _position(game: Game, text: str, where: str) -> State:

@@ -10,7 +10,7 @@ from evallearn import get_game
 from evallearn.agents import RandomAgent
 from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.openings import read_openings
-from evallearn.errors import SpecError
+from evallearn.errors import DataError, SpecError
 from evallearn.games.tic_tac_toe import TicTacToe
 
 TTT = TicTacToe()
@@ -28,6 +28,15 @@ def test_positions_of_a_file_are_each_played_from_both_seats(tmp_path: Path) -> 
     again = play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchConfig(openings=path, repeat=True, pairs=5))
     assert again.games == 10
     assert play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchConfig(openings=path, pairs=2)).games == 4
+
+
+def test_changed_file_is_another_match(tmp_path: Path) -> None:
+    path, run = tmp_path / "openings.txt", tmp_path / "run"
+    path.write_text("X...O....\n")
+    play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchConfig(openings=path), folder=run)
+    path.write_text(".X..O....\n")
+    with pytest.raises(DataError, match="holds a match with openings='.*openings.txt #.*', you asked for"):
+        play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchConfig(openings=path), folder=run)
 
 
 @pytest.mark.parametrize(
