@@ -157,7 +157,7 @@ def test_ladder_answers_learned_against_hand_written(here: Path, capsys: pytest.
     data = figures(capsys, *arguments)
     assert len(data["names"]) == 5  # random, zero, squares, lines (or its copy), mcts
     out = told(capsys, *arguments, "zero@depth=3")
-    assert "zero@depth=3" in out
+    assert "zero, depth 3" in out
     assert "learned" in out.lower()
     assert Path("runs/ladder-tic_tac_toe/report.html").exists()
     shutil.rmtree("runs/x")

@@ -20,6 +20,7 @@ from evallearn.cli.match import MATCHES, command_line, config_of, match_options
 from evallearn.protocols import Game
 from evallearn.registry import spec_of
 from evallearn.report import write_tournament_report
+from evallearn.report.words import short_agent
 
 
 def tournament_options(f: Any) -> Any:
@@ -91,9 +92,8 @@ def show(figures: dict[str, Any]) -> None:
     table = Table("", "agent", "Elo", "95 %", "score", "openings")
     for place, row in enumerate(figures["ratings"], 1):
         interval = f"{row['low']:+.0f} to {row['high']:+.0f}" if row["name"] != figures["anchor"] else "anchor"
-        table.add_row(
-            str(place), row["name"], f"{row['elo']:+.0f}", interval, f"{row['score']:.3f}", f"{row['pairs']:,}"
-        )
+        name = ", ".join(filter(None, short_agent(row["name"])))  # paths of files are long, and differ at their ends
+        table.add_row(str(place), name, f"{row['elo']:+.0f}", interval, f"{row['score']:.3f}", f"{row['pairs']:,}")
     out.print(table)
     forfeits = sum(len(m["forfeits"]) for m in figures["matches"])
     if forfeits:
