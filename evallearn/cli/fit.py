@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,11 +15,19 @@ from evallearn.evaluators import save_evaluator
 from evallearn.learn import fit_evaluator
 from evallearn.protocols import Game
 
+METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
+
 
 @click.command(name="fit")
 @click.argument("records", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--game", type=GAME, required=True, help="The game of the records.")
-@click.option("--method", type=click.Choice(["logistic", "ridge", "mlp"]), default="logistic", show_default=True)
+@click.option("--method", type=click.Choice(METHODS), default="logistic", show_default=True)
+@click.option(
+    "--alpha", type=float, help="Penalty of a linear method; of lasso and elasticnet, 1 is the level of noise."
+)
+@click.option(
+    "--taper", is_flag=True, help="Weights go in a straight line from the first phase of the game to the last."
+)
 @click.option(
     "--out",
     "path",
@@ -28,23 +37,39 @@ from evallearn.protocols import Game
 )
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @json_option
-def command(records: tuple[Path, ...], game: Game, method: str, path: Path, seed: int, json_to: str | None) -> None:
+def command(
+    records: tuple[Path, ...],
+    game: Game,
+    method: str,
+    alpha: float | None,
+    taper: bool,
+    path: Path,
+    seed: int,
+    json_to: str | None,
+) -> None:
     """Learn an Eval from the folders RECORDS made by `evallearn selfplay`.
 
     Example: evallearn fit runs/mine --game othello --method logistic --out mine.safetensors
+
+    docs/learning.md tells which method is for what.
     """
     dataset = Dataset(list(records), game=game)
     made = {"name": path.stem, "command": shlex.join(["evallearn", *sys.argv[1:]])}
     with progress_bars() as steps, steps.step(f"fit {method} on {dataset.n_records:,} records") as move:
-        evaluator, details = fit_evaluator(method, dataset, game, seed=seed, made=made, on_progress=move)
+        evaluator, details = fit_evaluator(
+            method, dataset, game, seed=seed, made=made, alpha=alpha, taper=taper, on_progress=move
+        )
     save_evaluator(evaluator, path)
-    metrics = details["metrics"]
-    report(
-        {"file": str(path), "method": method, "records": dataset.n_records, **details},
-        json_to,
-        lambda: out.print(
-            f"{path}: held-out log loss {metrics['log_loss']:.4f} (a constant: {metrics['baseline_log_loss']:.4f}), "
-            f"names the winner in {metrics['sign_accuracy'] or 0:.1%}, "
-            f"calibration error {metrics['calibration_error']:.3f}"
-        ),
+    figures = {"file": str(path), "method": method, "records": dataset.n_records, **details}
+    report(figures, json_to, lambda: _tell(path, details))
+
+
+def _tell(path: Path, details: dict[str, Any]) -> None:
+    metrics, dropped = details["metrics"], details.get("dropped")
+    out.print(
+        f"{path}: held-out log loss {metrics['log_loss']:.4f} (a constant: {metrics['baseline_log_loss']:.4f}), "
+        f"names the winner in {metrics['sign_accuracy'] or 0:.1%}, "
+        f"calibration error {metrics['calibration_error']:.3f}"
     )
+    if dropped:
+        out.print(f"features without a weight: {', '.join(dropped)}", markup=False)

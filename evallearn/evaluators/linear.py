@@ -52,6 +52,25 @@ class LinearEval(FeatureEval):
         return cls(game, weights, made={"name": name, "note": heuristic.note})
 
     @classmethod
+    def from_sklearn(
+        cls, model: Any, game: Game, made: Mapping[str, Any] | None = None, *, scale: float = 1.0
+    ) -> LinearEval:
+        """A fitted scikit-learn pipeline: scalers, selectors or PCA, then a linear model. All phases get its weights.
+
+        A classifier of wins (the larger label) and losses with probabilities: EVAL = P(win) - P(loss), exactly.
+        A regressor or RidgeClassifier: EVAL = tanh(scale * prediction), which orders positions as the pipeline does.
+        Rows are features as the player to move sees them. What cannot be folded into weights raises EvaluatorError.
+        """
+        from evallearn.evaluators.from_sklearn import linear_weights  # so that an Eval needs no scikit-learn
+
+        if not 0.0 < scale < float("inf"):
+            raise EvaluatorError(f"scale={scale!r} does not work: give a number above 0, or nothing for 1")
+        weights, bias = linear_weights(model, game)
+        origin = {"name": type(model).__name__, "trainer": "scikit-learn", "model": repr(model)}
+        rows, biases = np.tile(scale * weights, (game.n_phases, 1)), np.full(game.n_phases, scale * bias)
+        return cls(game, rows, biases, {**origin, **(made or {})})
+
+    @classmethod
     def zero(cls, game: Game) -> LinearEval:
         """The Eval that knows nothing: 0 wherever the game is not over, so that search alone must do the work."""
         return cls(game, np.zeros((game.n_phases, len(game.feature_names))), made={"name": "zero"})

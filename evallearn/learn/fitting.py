@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from evallearn.data import Dataset
+from evallearn.errors import SpecError
 from evallearn.evaluators import FeatureEval
 from evallearn.protocols import Game
 from evallearn.train import measure, predictor
@@ -21,12 +22,18 @@ def fit_evaluator(
     *,
     seed: int,
     made: dict[str, Any],
+    alpha: float | None = None,
+    taper: bool = False,
     on_progress: Move = lambda done, total: None,
 ) -> tuple[FeatureEval, dict[str, Any]]:
-    """Learn by `method` (ridge, logistic or mlp) and measure on the games that were held out."""
+    """Learn by `method` (mlp, or one of the linear trainer's) and measure on the games that were held out.
+
+    alpha, taper: of the linear methods; alpha=None is the trainer's own. The details tell which features were dropped.
+    """
     evaluator: FeatureEval
     details: dict[str, Any] = {}
     if method == "mlp":
+        _refuse_linear_options(alpha, taper)
         from evallearn.train import MlpTrainer
 
         net = MlpTrainer(seed=seed).fit(dataset, on_epoch=lambda epoch, of, train, test: on_progress(epoch, of))
@@ -35,8 +42,17 @@ def fit_evaluator(
     else:
         from evallearn.train import LinearEvalTrainer
 
-        evaluator = LinearEvalTrainer(method=method).fit(dataset).evaluator(game, made)
+        trainer = LinearEvalTrainer(method=method, taper=taper, seed=seed)
+        linear = (trainer if alpha is None else trainer.set_params(alpha=alpha)).fit(dataset)
+        evaluator = linear.evaluator(game, made)
+        details |= {"dropped": list(linear.dropped_), "constant": list(linear.constant_features_)}
     metrics = measure(predictor(evaluator), dataset).to_json()
     summary = ("log_loss", "baseline_log_loss", "brier", "sign_accuracy", "calibration_error", "n_records")
     evaluator.made |= {"seed": seed, "method": method, "metrics": {k: metrics[k] for k in summary}}
     return evaluator, {**details, "metrics": metrics}
+
+
+def _refuse_linear_options(alpha: float | None, taper: bool) -> None:
+    for name, given in (("alpha", alpha is not None), ("taper", taper)):
+        if given:
+            raise SpecError(f"method 'mlp' knows no {name}: leave it out, or choose a linear method such as logistic")

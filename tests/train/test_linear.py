@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.train import ArrayStream, LinearEvalTrainer, measure
-from evallearn.train.linear import solve_ridge
+from evallearn.train.newton import solve_ridge
 
 METHODS = ("ridge", "logistic")
 ONE = {"weights": [[0.8, -0.05, 3.0]], "bias": [0.2]}
@@ -82,9 +82,9 @@ def test_solve_ridge_answers_the_normal_equations():
     x[:, 2] = x[:, 1]  # a Gram without full rank
     gram, target = x.T @ x, x.T @ rng.normal(size=50)
     expected = np.linalg.solve(gram + 0.5 * np.eye(6), target)
-    np.testing.assert_allclose(solve_ridge(gram, target, 0.5, free_last=False), expected, atol=1e-10)
+    np.testing.assert_allclose(solve_ridge(gram, target, np.full(6, 0.5)), expected, atol=1e-10)
     expected = np.linalg.solve(gram + 0.5 * np.diag([1, 1, 1, 1, 1, 0]), target)
-    np.testing.assert_allclose(solve_ridge(gram, target, 0.5, free_last=True), expected, atol=1e-10)
+    np.testing.assert_allclose(solve_ridge(gram, target, np.array([0.5] * 5 + [0.0])), expected, atol=1e-10)
 
 
 # --- learning ------------------------------------------------------------------------------------------------------
@@ -260,6 +260,9 @@ MEMORY = """
     [
         pytest.param("ridge", (300_000, 1_200_000), marks=pytest.mark.long),
         pytest.param("logistic", (150_000, 600_000), marks=pytest.mark.long),
+        pytest.param("lasso", (300_000, 1_200_000), marks=pytest.mark.long),
+        pytest.param("wdl", (150_000, 600_000), marks=pytest.mark.long),
+        pytest.param("sgd", (150_000, 600_000), marks=pytest.mark.long),
     ],
 )
 def test_memory_does_not_grow_with_the_records(method, sizes):
