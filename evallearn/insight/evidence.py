@@ -1,0 +1,91 @@
+"""What the alarms look at: values beside outcomes, with the game, the seat and the position of each record."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evallearn.data import Dataset
+from evallearn.errors import DataError
+from evallearn.evaluators.features import FeatureEval
+from evallearn.train.metrics import Predict, predictor
+
+if TYPE_CHECKING:
+    from evallearn.data.records import Record
+
+MOST_RECORDS = {"train": 150_000, "test": 50_000}
+"""That are looked at, shared among the folders: some 10 MB, and enough for every alarm."""
+AT_ONCE = 8192
+"""Records that are turned into arrays together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some records of one split, as the player to move sees them."""
+
+    value: np.ndarray
+    """float64[n] in (-1, 1): what the Eval says, as a share of a win."""
+    outcome: np.ndarray
+    """float64[n] in [-1, 1]."""
+    game: np.ndarray
+    """int64[n]."""
+    player: np.ndarray
+    """int64[n]: the seat of the player to move."""
+    position: np.ndarray
+    """uint64[n]: a hash of the position."""
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What an Eval says of records that it learned from and of others that were held out."""
+
+    game: str
+    n_players: int
+    has_chance: bool
+    train: Sample
+    test: Sample
+
+
+def gather(dataset: Dataset, evaluator: FeatureEval) -> Evidence:
+    """The evidence about an Eval, from the first records of each folder; memory does not grow with their number."""
+    game, predict = evaluator.game, predictor(evaluator)
+    samples = {split: _sample(dataset, split, predict) for split in MOST_RECORDS}
+    return Evidence(game.name, game.n_players, game.has_chance, samples["train"], samples["test"])
+
+
+def _sample(dataset: Dataset, split: str, predict: Predict) -> Sample:
+    most, parts = -(-MOST_RECORDS[split] // len(dataset.folders)), list[Sample]()
+    for number, folder in enumerate(dataset.folders):  # one by one: game numbers of two folders may be the same
+        one = Dataset(folder, test_share=dataset.test_share)
+        records = islice(one.records(split), most)
+        while some := list(islice(records, AT_ONCE)):
+            parts.append(_arrays(some, number << 32, one.origin.win, predict))
+    if not parts:
+        raise DataError(f"the {split} split holds no records, no alarm can be judged: play more games")
+    return Sample(*(np.concatenate([getattr(p, k) for p in parts]) for k in Sample.__dataclass_fields__))
+
+
+def _arrays(records: list[Record], offset: int, win: float, predict: Predict) -> Sample:
+    features = np.frombuffer(b"".join(r.features for r in records), "<f4").reshape(len(records), -1)
+    phase = np.array([r.phase for r in records], np.int64)
+    return Sample(
+        value=np.asarray(predict(features, phase), np.float64),
+        outcome=np.array([r.outcome for r in records]) / win,
+        game=np.array([r.game_number for r in records], np.int64) + offset,
+        player=np.array([r.player for r in records], np.int64),
+        position=np.fromiter(_keys(records), np.uint64, len(records)),
+    )
+
+
+def _keys(records: list[Record]) -> Iterator[int]:
+    for r in records:
+        state = r.state.encode() if isinstance(r.state, str) else r.state
+        yield int.from_bytes(hashlib.blake2b(state, digest_size=8).digest(), "little")

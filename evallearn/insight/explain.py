@@ -1,0 +1,140 @@
+"""Why an Eval says what it says of one position: what each feature adds, or what the value would be without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from evallearn.errors import DataError
+from evallearn.evaluators.features import FeatureEval
+from evallearn.evaluators.linear import LinearEval
+from evallearn.protocols import Evaluator, Game, State
+
+Kind = Literal["terminal", "solved", "sum", "occlusion", "closed"]
+"""How a value was taken apart.
+
+terminal: the game is over, the value is the utility.
+solved: the Eval knows the value from a table; there are no parts.
+sum: the effects add up to the unsquashed value.
+occlusion: each effect is the unsquashed value less what it would be if that feature alone were neutral; they need not
+    add up to anything.
+closed: the Eval tells nothing about itself.
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one feature does to the value, as the player of the explanation sees it."""
+
+    name: str
+    feature: float | None
+    """The feature itself; None for the constant, and where it is not known."""
+    weight: float | None
+    """Of a linear Eval, in this phase of the game."""
+    effect: float
+    """On the unsquashed value: above 0 it speaks for the player."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What an Eval says of a position, and why. Values are utilities to the player that is named."""
+
+    name: str
+    kind: Kind
+    player: int
+    """Who is to move, or will be after the roll: `value` and all parts are seen with these eyes."""
+    value: float
+    values: tuple[float, ...]
+    """To every player."""
+    raw: float | None
+    """The unsquashed value: the sum of the effects where kind is "sum". None if the Eval does not tell."""
+    middle: float
+    scale: float
+    """value = middle + scale * tanh(raw)."""
+    phase: int
+    neutral: str
+    """What a feature is set to by occlusion: zero, or mean."""
+    parts: tuple[Part, ...]
+    """The largest effect first."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dicts, lists and numbers, for json.dump."""
+        plain = asdict(self)
+        plain["parts"] = list(plain["parts"])
+        plain["values"] = list(self.values)
+        return plain
+
+
+def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[float] | None = None) -> Explanation:
+    """The value of `s` to the player to move, and what each feature does to it.
+
+    means: the mean of every feature, as `feature_means` finds it, to which occlusion sets a feature; without them 0.
+    """
+    game = evaluator.game
+    if means is not None and len(means) != len(game.feature_names):
+        raise DataError(
+            f"{len(means)} means for the {len(game.feature_names)} features of {game.name}: give one for each"
+        )
+    over = game.is_terminal(s)
+    player = game.to_play(s) if over else game.viewer(s)
+    kind, raw, parts = ("terminal", None, []) if over else _taken_apart(evaluator, s, player, means)
+    return Explanation(
+        name=name or evaluator.name,
+        kind=kind,
+        player=player,
+        value=evaluator.evaluate(s, player),
+        values=tuple(evaluator.evaluate(s, p) for p in range(game.n_players)),
+        raw=raw,
+        middle=sum(game.utility_range) / 2,
+        scale=(game.utility_range[1] - game.utility_range[0]) / 2,
+        phase=0 if over else game.phase(s),
+        neutral="zero" if means is None else "mean",
+        parts=tuple(sorted(parts, key=lambda p: -abs(p.effect))),
+    )
+
+
+def _taken_apart(
+    evaluator: Evaluator, s: State, player: int, means: Sequence[float] | None
+) -> tuple[Kind, float | None, list[Part]]:
+    told = evaluator.explain(s, player)
+    if set(told) == {"solved"}:  # what a SolvedEval says of a position in its table
+        return "solved", None, []
+    if told:
+        seen = seen_features(evaluator.game, s, player)
+        weights = _weights(evaluator, evaluator.game.phase(s))
+        parts = [Part(n, seen.get(n), weights.get(n), effect) for n, effect in told.items()]
+        return "sum", sum(told.values()), parts
+    if isinstance(evaluator, FeatureEval):
+        return _occluded(evaluator, s, player, means)
+    return "closed", None, []
+
+
+def seen_features(game: Game, s: State, player: int) -> dict[str, float]:
+    """{feature name: what `player` sees of the unfinished position}, rounded to float32 as Evals do."""
+    seen = np.asarray(game.features(s, player), np.float32).tolist()
+    return dict(zip(game.feature_names, seen, strict=True))
+
+
+def _weights(evaluator: Evaluator, phase: int) -> dict[str, float]:
+    if not isinstance(evaluator, LinearEval):
+        return {}
+    return dict(zip(evaluator.game.feature_names, evaluator.weights[phase].tolist(), strict=True))
+
+
+def _occluded(
+    evaluator: FeatureEval, s: State, player: int, means: Sequence[float] | None
+) -> tuple[Kind, float, list[Part]]:
+    """Each feature in turn made neutral, all others as they are."""
+    game, phase = evaluator.game, evaluator.game.phase(s)
+    seen = seen_features(game, s, player)
+    x = list(seen.values())
+    raw = evaluator.raw(x, phase)
+    neutral = np.zeros(len(x), np.float32) if means is None else np.asarray(means, np.float32)
+    parts = []
+    for i, (name, feature) in enumerate(seen.items()):
+        without = [*x[:i], float(neutral[i]), *x[i + 1 :]]
+        parts.append(Part(name, feature, None, raw - evaluator.raw(without, phase)))
+    return "occlusion", raw, parts

@@ -1,0 +1,49 @@
+"""The plots of a page about features: bars with 95 % intervals, one row for each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from evallearn.report.plots import CARD, INK, LINEAR, MUTED, OTHER, drawing
+from evallearn.report.words import Json, fixed, number, part, plain
+
+NAME_LENGTH = 24
+ROW = 0.27
+"""Inches for each feature."""
+
+
+def bars(plot_id: str, features: Sequence[Json], key: str, label: str) -> str:
+    """The figure `key` of each feature with its interval; one that holds 0 is pale."""
+    return drawing(5.4, 0.9 + ROW * max(3, len(features)))(_bars)(plot_id, features, key, label)
+
+
+def _bars(figure: Any, features: Sequence[Json], key: str, label: str) -> str:
+    ax = figure.add_subplot()
+    figures = [_ends(part(f.get(key))) for f in features]
+    names = [name_of(f) for f in features]
+    at = range(len(features))
+    sure = [low > 0 or high < 0 for _, low, high in figures]
+    ax.barh(at, [v for v, *_ in figures], 0.62, color=[LINEAR if s else OTHER for s in sure], alpha=0.75)
+    ends = [[max(0.0, v - low) for v, low, _ in figures], [max(0.0, high - v) for v, _, high in figures]]
+    ax.errorbar([v for v, *_ in figures], list(at), xerr=ends, fmt="none", ecolor=INK, elinewidth=1.1, capsize=2)
+    ax.axvline(0, color=MUTED, linewidth=1.2)
+    ax.set_yticks(list(at), names)
+    ax.set(xlabel=label, facecolor=CARD)
+    ax.invert_yaxis()
+    ax.margins(y=0.02)
+    ax.grid(axis="y", visible=False)
+    said = ", ".join(f"{n} {fixed(v, 4)}" for n, (v, *_) in list(zip(names, figures, strict=True))[:5])
+    return f"{label}: {said}"
+
+
+def name_of(feature: Json) -> str:
+    """A feature's name for an axis: on one line, and not too long."""
+    text = plain(feature.get("name", "")).replace("_", " ")
+    return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
+
+
+def _ends(entry: Json) -> tuple[float, float, float]:
+    value = number(entry.get("value")) or 0.0
+    low, high = number(entry.get("low")), number(entry.get("high"))
+    return value, value if low is None else low, value if high is None else high
