@@ -75,6 +75,10 @@ class Rules:
     viewer: Callable[[Any], int] | None = None
     """What Game.viewer answers: two players with dice need it, an Eval asks it at every state."""
 
+    # --- the board, for pattern tables -------------------------------------------------------------------------------
+    cells: Callable[[Any, Any], None] | None = None
+    """cells(s, out: int32[n_cells]): what Game.cells answers for the player to move."""
+
     # --- rules that look back ----------------------------------------------------------------------------------------
     clock: Callable[[Any], int] | None = None
     """Plies since the last move that cannot be taken back: the games that have it end in a draw where a position
@@ -136,6 +140,20 @@ class Heuristic:
     """Where the weights come from, in one sentence."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PatternSet:
+    """Groups of cells whose contents a pattern Eval looks up in tables; symmetric groups share one table."""
+
+    patterns: Sequence[Sequence[int]]
+    """The cells of each pattern; the game's `symmetries` give the other places where it is looked for."""
+    note: str
+    """What they are, in one sentence."""
+    by_phase: bool = False
+    """A table of its own for every phase of the game."""
+    by_player: bool = False
+    """A table of its own for every player to move: where the first player's position is not the second's."""
+
+
 class Game(ABC):
     """The rules of a game, in plain Python: the upper floor. Subclass it and run `check_game` on it."""
 
@@ -158,6 +176,14 @@ class Game(ABC):
     """Options of alpha-beta with which agents search this game, such as {"quiescence": 8}."""
     opening_plies: ClassVar[int] = 4
     """Random plies with which self-play and matches open, unless told otherwise: enough that games differ."""
+    n_cells: ClassVar[int] = 0
+    """How many numbers `cells` answers; 0: this game has none."""
+    cell_values: ClassVar[int] = 0
+    """A cell is 0 .. cell_values - 1."""
+    symmetries: ClassVar[Sequence[Sequence[int]]] = ()
+    """Rearrangements of the board that change nothing: cell i goes to symmetry[i]. The identity may be left out."""
+    pattern_sets: ClassVar[Mapping[str, PatternSet]] = {}
+    """Patterns that suit the game, the best first: `evallearn patterns` learns tables for them."""
     parameters: ClassVar[Mapping[str, str]] = {}
     """{parameter: what it means}. `get_game("matches,piles=3-4-5,k=3")` calls Matches(piles="3-4-5", k="3").
 
@@ -241,6 +267,14 @@ class Game(ABC):
     def features(self, s: State, player: int) -> Sequence[float]:
         """One number per feature_names, as `player` sees the non-terminal state `s`."""
         return ()
+
+    def cells(self, s: State, player: int) -> Sequence[int]:
+        """What stands on each of the n_cells squares of the non-terminal state `s`, as `player` sees it."""
+        return ()
+
+    def cell_name(self, cell: int) -> str:
+        """A square as players of the game call it."""
+        return str(cell)
 
     def phase(self, s: State) -> int:
         """0 .. n_phases - 1: which weight vector a phase-dependent Eval uses here."""

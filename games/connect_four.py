@@ -13,7 +13,8 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.protocols import Game, Heuristic, Rules
+from evallearn.games.walks import mirrored, walks
+from evallearn.protocols import Game, Heuristic, PatternSet, Rules
 
 COLUMNS, ROWS = 7, 6
 ORDER = (3, 2, 4, 1, 5, 0, 6)
@@ -44,6 +45,10 @@ CENTRE = sum(bit(3, r) for r in range(ROWS))
 INNER = sum(bit(c, r) for c in (2, 4) for r in range(ROWS))
 THREAT_ROWS = tuple(BOTTOM << r for r in range(1, ROWS))
 """Rows 2 to 6: in each, the squares of all columns."""
+
+
+SYMMETRIES = (tuple(range(COLUMNS * ROWS)), mirrored(COLUMNS, ROWS))
+"""Of the cells, which are numbered ROWS * column + row."""
 
 
 class State(NamedTuple):
@@ -185,6 +190,16 @@ class ConnectFour(Game):
             "By hand after Allis (1988): odd threats serve the first player, even ones the second; then forced wins.",
         ),
     }
+    n_cells: ClassVar[int] = COLUMNS * ROWS
+    cell_values: ClassVar[int] = 4
+    symmetries: ClassVar[tuple[tuple[int, ...], ...]] = SYMMETRIES
+    pattern_sets: ClassVar[Mapping[str, PatternSet]] = {
+        "walks": PatternSet(
+            patterns=walks(70, 8, COLUMNS, ROWS, SYMMETRIES, seed=1),
+            note="70 groups of 8 neighbouring squares, by random walks.",
+            by_player=True,
+        ),
+    }
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
@@ -237,6 +252,16 @@ class ConnectFour(Game):
             -int(not wins_now and (theirs & landing).bit_count() >= 2),
         )
         return values if player == self.to_play(s) else tuple(-v for v in values)
+
+    def cells(self, s: State, player: int) -> tuple[int, ...]:
+        """0 empty, 1 own, 2 the opponent's, 3 empty and the next stone of its column lands there."""
+        own = s.own if player == self.to_play(s) else s.own ^ s.mask
+        landing = playable(s.mask)
+        return tuple(1 if own & b else 2 if s.mask & b else 3 if landing & b else 0 for b in SQUARES)
+
+    def cell_name(self, cell: int) -> str:
+        """Column a..g and row 1..6: a1 is the bottom left."""
+        return f"{'abcdefg'[cell // ROWS]}{cell % ROWS + 1}"
 
     def phase(self, s: State) -> int:
         """0..3 by the number of stones."""

@@ -13,10 +13,10 @@ import numpy as np
 
 from evallearn.compiled.bits import jitable, lowest_bit, mix64, popcount, u64
 from evallearn.games import connect_four as plain
-from evallearn.games.connect_four import ORDER, State
+from evallearn.games.connect_four import COLUMNS, ORDER, ROWS, State
 from evallearn.protocols import Rules
 
-ZERO, ONE = u64(0), u64(1)
+ZERO, ONE, TWO, THREE = u64(0), u64(1), u64(2), u64(3)
 SIX, SEVEN, EIGHT = u64(6), u64(7), u64(8)
 COLUMN = u64(0b111111)
 BOARD, BOTTOM = u64(plain.BOARD), u64(plain.BOTTOM)
@@ -129,6 +129,17 @@ def features_mover(s, out):
 
 
 @jitable
+def cells(s, out):
+    own, opp = s.own, s.own ^ s.mask
+    landing = (s.mask + BOTTOM) & BOARD
+    for c in range(COLUMNS):
+        for r in range(ROWS):
+            square = u64(7 * c + r)
+            stone = ((own >> square) & ONE) + TWO * ((opp >> square) & ONE) + THREE * ((landing >> square) & ONE)
+            out[ROWS * c + r] = np.int32(stone)
+
+
+@jitable
 def phase(s):
     return np.int64(popcount(s.mask) // STONES_PER_PHASE)
 
@@ -147,6 +158,7 @@ RULES = Rules(
     to_play=to_play,
     utility_mover=utility_mover,
     features_mover=features_mover,
+    cells=cells,
     phase=phase,
     key=key,
     n_actions=7,

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.protocols import Game, Heuristic, Rules
+from evallearn.games.walks import of_a_square, walks
+from evallearn.protocols import Game, Heuristic, PatternSet, Rules
 
 PASS = 64
 DIRECTIONS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
@@ -138,6 +139,40 @@ def names(actions: Iterable[int]) -> str:
     return " ".join(map(square_name, actions)) or "none"
 
 
+SYMMETRIES = of_a_square(8)
+CLASSIC = (
+    "a1 b1 c1 d1 e1 f1 g1 h1 b2 g2",  # an edge and its X squares
+    "a2 b2 c2 d2 e2 f2 g2 h2",
+    "a3 b3 c3 d3 e3 f3 g3 h3",
+    "a4 b4 c4 d4 e4 f4 g4 h4",
+    "a1 b1 c1 a2 b2 c2 a3 b3 c3",  # a corner
+    "a1 b1 c1 d1 e1 a2 b2 c2 d2 e2",
+    "a1 b2 c3 d4 e5 f6 g7 h8",  # the diagonals of 4 to 8 squares
+    "b1 c2 d3 e4 f5 g6 h7",
+    "c1 d2 e3 f4 g5 h6",
+    "d1 e2 f3 g4 h5",
+    "e1 f2 g3 h4",
+)
+"""The groups with which Buro's Logistello became strong ("From simple features to sophisticated evaluation functions",
+1998): lines, edges and corners."""
+
+
+def cell_numbers(names: str) -> tuple[int, ...]:
+    """The squares in the order in which they are named."""
+    return tuple(squares(name).bit_length() - 1 for name in names.split())
+
+
+def straight(n: int) -> tuple[tuple[int, ...], ...]:
+    """All straight groups of n squares but those that are images of others."""
+    found: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for square in range(64):
+        for direction in range(8):
+            line = (square, *(bit.bit_length() - 1 for bit in RAYS[square][direction][: n - 1]))
+            if len(line) == n:
+                found.setdefault(min(tuple(sorted(symmetry[i] for i in line)) for symmetry in SYMMETRIES), line)
+    return tuple(found.values())
+
+
 MIDDLE = {
     "corners": 0.5,
     "x_squares": -0.25,
@@ -178,6 +213,22 @@ class Othello(Game):
             (OPENING, OPENING, OPENING, MIDDLE, MIDDLE, LAST),
             "By hand after Rose's 'A Minute to Learn': corners, then moves, few frontier discs, late discs; "
             "the sizes were picked by eye from some twenty tries in 1-ply matches against the counter SWH.",
+        ),
+    }
+    n_cells: ClassVar[int] = 64
+    cell_values: ClassVar[int] = 3
+    symmetries: ClassVar[tuple[tuple[int, ...], ...]] = SYMMETRIES
+    pattern_sets: ClassVar[Mapping[str, PatternSet]] = {
+        "classic": PatternSet(
+            patterns=tuple(map(cell_numbers, CLASSIC)),
+            note="11 lines, edges and corners of 4 to 10 squares, a table per phase.",
+            by_phase=True,
+        ),
+        "straight-4": PatternSet(patterns=straight(4), note="All straight groups of 4 squares, one table each."),
+        "straight-3": PatternSet(patterns=straight(3), note="All straight groups of 3 squares, one table each."),
+        "walks": PatternSet(
+            patterns=walks(16, 7, 8, 8, SYMMETRIES, seed=1),
+            note="16 groups of 7 neighbouring squares, by random walks.",
         ),
     }
 
@@ -223,6 +274,15 @@ class Othello(Game):
         parity = 1 if (s.own | s.opp).bit_count() & 1 else -1  # of 64 squares: odd discs, odd empties
         values = (*differences, parity)
         return values if player == s.player else tuple(-v for v in values)
+
+    def cells(self, s: State, player: int) -> tuple[int, ...]:
+        """0 empty, 1 own, 2 the opponent's."""
+        own, opp = (s.own, s.opp) if player == s.player else (s.opp, s.own)
+        return tuple((own >> i & 1) + 2 * (opp >> i & 1) for i in range(64))
+
+    def cell_name(self, cell: int) -> str:
+        """a1 is the top left."""
+        return square_name(cell)
 
     def phase(self, s: State) -> int:
         """0..5 by the number of discs."""

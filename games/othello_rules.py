@@ -16,7 +16,7 @@ from evallearn.games import othello as plain
 from evallearn.games.othello import PASS, State
 from evallearn.protocols import Rules
 
-ZERO, ONE = u64(0), u64(1)
+ZERO, ONE, TWO = u64(0), u64(1), u64(2)
 SEVEN, EIGHT, NINE = u64(7), u64(8), u64(9)
 MIDDLE_FILES = u64(0x7E7E7E7E7E7E7E7E)
 NOT_FILE_A, NOT_FILE_H = u64(0xFEFEFEFEFEFEFEFE), u64(0x7F7F7F7F7F7F7F7F)
@@ -193,6 +193,13 @@ def features_mover(s, out):
 
 
 @jitable
+def cells(s, out):
+    for i in range(64):
+        square = u64(i)
+        out[i] = np.int32(((s.own >> square) & ONE) + TWO * ((s.opp >> square) & ONE))
+
+
+@jitable
 def phase(s):
     return np.int64(popcount(s.own | s.opp) // DISCS_PER_PHASE)
 
@@ -211,6 +218,7 @@ RULES = Rules(
     to_play=to_play,
     utility_mover=utility_mover,
     features_mover=features_mover,
+    cells=cells,
     phase=phase,
     key=key,
     n_actions=65,

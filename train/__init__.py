@@ -14,6 +14,7 @@ from evallearn.train.stream import ArrayStream, RecordStream
 if TYPE_CHECKING:
     from evallearn.train.linear import LinearEvalTrainer
     from evallearn.train.mlp import MlpTrainer
+    from evallearn.train.patterns import PatternTrainer
 
 __all__ = [
     "ArrayStream",
@@ -22,6 +23,7 @@ __all__ = [
     "LinearEvalTrainer",
     "Metrics",
     "MlpTrainer",
+    "PatternTrainer",
     "RecordStream",
     "measure",
     "predictor",
@@ -37,4 +39,8 @@ def __getattr__(name: str) -> Any:
         from evallearn.train.mlp import MlpTrainer
 
         return MlpTrainer
+    if name == "PatternTrainer":
+        from evallearn.train.patterns import PatternTrainer
+
+        return PatternTrainer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -22,10 +22,13 @@ COMMANDS = {
     "analyse": "the best moves of a position, and what each search would have done",
     "suite": "positions with the value of every move, by a deep search",
     "quality": "how good is an Eval as a judge of positions, without a match?",
+    "explain": "what an Eval says of a position, and why",
+    "features": "what is each feature worth, and which are redundant?",
     "perft": "count positions: is a game's move generator right?",
     "tables": "build an endgame table",
     "selfplay": "play games against itself and keep the records",
     "fit": "learn an Eval from records",
+    "patterns": "learn pattern tables from games against itself alone",
     "match": "two agents, every opening from both seats, Elo with its interval",
     "tournament": "many agents, one rating list",
     "ladder": "all known evaluators of a game in one rating list: learned against hand-written",
@@ -35,7 +38,7 @@ COMMANDS = {
     "info": "what is in an evaluator file or a run folder?",
 }
 
-RESUMABLE = ("learn", "selfplay", "match", "tournament", "ladder")
+RESUMABLE = ("learn", "selfplay", "patterns", "match", "tournament", "ladder")
 
 
 class LazyGroup(click.Group):

@@ -149,6 +149,7 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
         _run(expect, "rules.features_mover", many, here, partial(rules.features_mover, state, features))
     elif rules.features_player is not None:
         _run(expect, "rules.features_player", many, here, partial(rules.features_player, state, 0, features))
+    _check_cells(game, rules, s, state, here, expect)
     if rules.passed is not None and game.may_pass(s):
         after = tuple(int(w) for w in _run(expect, "rules.passed", ALIKE, here, partial(rules.passed, state)))
         plain = tuple(int(w) for w in game.encode(game.passed(s)))
@@ -158,6 +159,21 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
         plain = tuple(int(w) for w in game.encode(game.result(s, a)))
         ok &= expect(child == plain, "rules.result", f"gave {child}, plain {plain} for action {a} in {here}", ALIKE)
     return ok
+
+
+def _check_cells(game: Game, rules: Rules, s: State, state: Any, here: str, expect: Expect) -> None:
+    """What pattern tables see, if the game shows it."""
+    if rules.cells is None:
+        return
+    plain = [int(c) for c in game.cells(s, game.viewer(s))]
+    expect(
+        len(plain) == game.n_cells and all(0 <= c < game.cell_values for c in plain), "cells",
+        f"gave {len(plain)} cells from {min(plain, default=0)} to {max(plain, default=0)}",
+        f"answer n_cells={game.n_cells} numbers of 0..{game.cell_values - 1}",
+    )  # fmt: skip
+    out = np.zeros(game.n_cells, np.int32)
+    _run(expect, "rules.cells", f"write {game.n_cells} numbers", here, partial(rules.cells, state, out))
+    expect(out.tolist() == plain, "rules.cells", f"gave {out.tolist()}, plain {plain} in {here}", ALIKE)
 
 
 def _third_time(rules: Rules, state: Any, past: Sequence[tuple[int, ...]]) -> bool:

@@ -24,7 +24,7 @@ RULE_NAMES = (
 DECLARATIONS = (
     "name", "version", "n_players", "has_chance", "zero_sum", "utility_range", "scored",
     "feature_names", "antisymmetric", "n_phases", "heuristics", "search_settings", "opening_plies",
-    "parameters",
+    "parameters", "n_cells", "cell_values", "symmetries", "pattern_sets",
 )  # fmt: skip
 
 PERFT_UNHEARD = 6
@@ -204,6 +204,12 @@ class CompiledGame(Game):
             mine = self.features_and_phase(s)[0]
             return [0.0 - x for x in mine] if self.antisymmetric else self.plain.features(s, player)
         return self.features_and_phase(s, player)[0]
+
+    def cells(self, s: State, player: int) -> Sequence[int]:
+        return self.plain.cells(s, player)
+
+    def cell_name(self, cell: int) -> str:
+        return self.plain.cell_name(cell)
 
     def features_and_phase(self, s: State, player: int = 0) -> tuple[list[float], int]:
         """Both in one call: for the player to move where the rules are by mover, else for `player`."""

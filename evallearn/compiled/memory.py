@@ -27,3 +27,22 @@ def _load_byte(typingctx: Any, address: Any) -> Any:
 @overload(byte_at)
 def _byte_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
     return lambda address, index: _load_byte(types.uint64(address) + types.uint64(index))
+
+
+def short_at(address: Any, index: Any) -> int:
+    """The signed 16-bit number `index` of the memory at `address`, which somebody must keep alive."""
+    return ctypes.c_int16.from_address(int(address) + 2 * int(index)).value
+
+
+@intrinsic
+def _load_short(typingctx: Any, address: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], ir.IntType(16).as_pointer())
+        return builder.sext(builder.load(pointer), ir.IntType(64))
+
+    return types.int64(types.uint64), codegen
+
+
+@overload(short_at)
+def _short_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    return lambda address, index: _load_short(types.uint64(address) + types.uint64(2) * types.uint64(index))

@@ -1,9 +1,10 @@
-"""The Evals: linear and neural, from named features to a value strictly between loss and win, and their files."""
+"""The Evals: linear and neural on named features, pattern tables on the board; and their files."""
 
 from evallearn.evaluators.features import FeatureEval, feature_hash
 from evallearn.evaluators.files import load_evaluator, read_header, save_evaluator
 from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
+from evallearn.evaluators.patterns import PatternEval
 from evallearn.evaluators.plain import FunctionEval
 from evallearn.evaluators.solved import SolvedEval
 
@@ -12,6 +13,7 @@ __all__ = [
     "FunctionEval",
     "LinearEval",
     "MlpEval",
+    "PatternEval",
     "SolvedEval",
     "feature_hash",
     "load_evaluator",

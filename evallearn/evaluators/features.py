@@ -62,19 +62,31 @@ def half_range(game: Game) -> float:
 
 
 class FeatureEval(Evaluator):
-    """An Eval that sees a state only through the game's named features."""
+    """An Eval that sees a state only through what the game tells of it: named features, or the cells of its board."""
 
     kind: str
     template: Path
     """Its arithmetic for the compiled floor: raw(params, phase), where params.x are the features."""
 
     def __init__(self, game: Game, made: Mapping[str, Any] | None = None) -> None:
-        if not game.feature_names:
-            raise EvaluatorError(f"{game.name} has no features: give it feature_names and features(s, player)")
+        self.require(game)
         self.game, self.made = game, dict(made or {})
         self.name = str(self.made.get("name", self.kind))
         self.middle, self.scale = sum(game.utility_range) / 2, half_range(game)
         self.two_sided = game.n_players == 2 and game.zero_sum
+
+    def require(self, game: Game) -> None:
+        """Refuse a game that does not show what this Eval wants to see."""
+        if not game.feature_names:
+            raise EvaluatorError(f"{game.name} has no features: give it feature_names and features(s, player)")
+
+    def see(self, s: State, seen_by: int) -> tuple[Sequence[float], int]:
+        """What `raw` wants to know of `s`."""
+        return np.asarray(self.game.features(s, seen_by), np.float32).tolist(), self.game.phase(s)
+
+    def identity(self) -> dict[str, Any]:
+        """Names and hash of what it sees: it fits no game that computes something else."""
+        return {"names": list(self.game.feature_names), "hash": feature_hash(self.game)}
 
     @abstractmethod
     def raw(self, x: Sequence[float], phase: int) -> float:
@@ -82,7 +94,7 @@ class FeatureEval(Evaluator):
 
     @abstractmethod
     def tensors(self) -> dict[str, np.ndarray]:
-        """The learned numbers, float32, as they are stored in a file."""
+        """The learned numbers as they are stored in a file: float32, unless `files.TYPES` says otherwise."""
 
     def scratch(self) -> list[Any]:
         """Fields of working memory (name, type, shape) that the kernel wants beside the tensors."""
@@ -97,8 +109,7 @@ class FeatureEval(Evaluator):
         if game.is_terminal(s):
             return game.utility(s, player)
         seen_by = game.viewer(s) if self.two_sided else player
-        x = np.asarray(game.features(s, seen_by), np.float32).tolist()
-        value = self.middle + to_value(self.raw(x, game.phase(s)), self.scale)
+        value = self.middle + to_value(self.raw(*self.see(s, seen_by)), self.scale)
         return (value if player == seen_by else -value) + 0.0  # 0.0, never -0.0
 
     def evaluate_batch(self, states: Sequence[State], players: Sequence[int]) -> np.ndarray:

@@ -19,12 +19,20 @@ from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import FeatureEval, feature_hash, half_range
 from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
+from evallearn.evaluators.patterns import PatternEval, cell_hash
 from evallearn.protocols import Game
 
 FORMAT = 1
 KEY = "evallearn"
 MAX_BYTES = 1 << 30
-KINDS = {"linear": ("weights", "bias"), "mlp": ("w1", "b1", "w2", "b2", "w3", "b3")}
+KINDS = {
+    "linear": ("weights", "bias"),
+    "mlp": ("w1", "b1", "w2", "b2", "w3", "b3"),
+    "patterns": ("squares", "by", "unit", "gaps", "values"),
+}
+FLOAT32 = "F32 (float32)"
+TYPES = {"squares": "I16 (int16)", "by": "I16 (int16)", "gaps": "U8 (uint8)", "values": "I16 (int16)"}
+"""Of the tensors that are not float32."""
 
 
 def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
@@ -45,7 +53,7 @@ def _header(evaluator: FeatureEval) -> dict[str, Any]:
         "kind": evaluator.kind,
         "game": game.name,
         "game_version": game.version,
-        "features": {"names": list(game.feature_names), "hash": feature_hash(game)},
+        "features": evaluator.identity(),
         "n_phases": game.n_phases,
         "checksum": _checksum(evaluator.tensors()),
         "architecture": {k: list(t.shape) for k, t in evaluator.tensors().items()},
@@ -92,6 +100,8 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
     try:
         if header["kind"] == "linear":
             return LinearEval(game, tensors["weights"], tensors["bias"], made)
+        if header["kind"] == "patterns":
+            return PatternEval.from_tensors(game, tensors, made)
         return MlpEval(game, tensors, made)
     except EvaluatorError as error:
         raise EvaluatorError(f"{path}: {error}") from None
@@ -114,9 +124,9 @@ def _read(path: Path, weights: bool) -> tuple[dict[str, Any], dict[str, np.ndarr
                     f"the file has {', '.join(sorted(names)) or 'none'}"
                 )
             for name in names:  # asked before it is read: NumPy has no bfloat16, and others fail in other ways
-                kind = file.get_slice(name).get_dtype()
-                if kind != "F32":
-                    raise EvaluatorError(f"{path}: tensor {name} is {kind}, not F32 (float32): make the file again")
+                kind, wanted = file.get_slice(name).get_dtype(), TYPES.get(name, FLOAT32)
+                if kind != wanted.split()[0]:
+                    raise EvaluatorError(f"{path}: tensor {name} is {kind}, not {wanted}: make the file again")
             tensors = {name: file.get_tensor(name) for name in names} if weights else {}
     except OSError as error:
         raise EvaluatorError(f"{path} cannot be read ({error})") from None
@@ -154,8 +164,9 @@ def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
 def _check_fit(path: Path, header: dict[str, Any], game: Game) -> None:
     if header["game"] != game.name:
         raise EvaluatorError(f"{path} is an Eval of {header['game']}, not of {game.name}: choose another file or game")
-    theirs, ours = header["features"].get("hash"), feature_hash(game)
-    same_names = header["features"].get("names") == list(game.feature_names)
+    on_cells = header["kind"] == "patterns"
+    theirs, ours = header["features"].get("hash"), cell_hash(game) if on_cells else feature_hash(game)
+    same_names = header["features"].get("names") == ([] if on_cells else list(game.feature_names))
     if theirs != ours or not same_names or header["game_version"] != game.version:
         raise EvaluatorError(
             f"{path} was trained on features {game.name}/v{header['game_version']} ({theirs}), this version computes "

@@ -1,0 +1,87 @@
+"""evallearn patterns"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evallearn.cli.common import GAME, console, json_option, out, report
+from evallearn.errors import SpecError
+from evallearn.evaluators import save_evaluator
+from evallearn.protocols import Game
+from evallearn.train.patterns import PatternTrainer, Progress
+
+
+@click.command(name="patterns")
+@click.argument("game", type=GAME)
+@click.option(
+    "--out",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The .safetensors file to write.",
+)
+@click.option("--set", "patterns", metavar="NAME", help="A pattern set of the game.  [default: its first]")
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Time from now.  [default: 5]")
+@click.option("--games", type=click.IntRange(1), help="Games in all, those before a resumption too.")
+@click.option("--alpha", type=float, default=4.0, show_default=True, help="The step: the part of an error taken away.")
+@click.option("--half-life", type=int, default=0, show_default=True, help="Games that halve the step; 0: never.")
+@click.option("--lambda", "lambda_", type=float, default=0.6, show_default=True, help="How far errors reach back.")
+@click.option("--epsilon", type=float, default=0.1, show_default=True, help="Share of random moves.")
+@click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the game]")
+@click.option("--coherence/--no-coherence", default=True, show_default=True, help="A step of its own for every weight.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@json_option
+def command(
+    game: Game, path: Path, minutes: float | None, games: int | None, json_to: str | None, **settings: Any
+) -> None:
+    """Learn pattern tables for GAME from games against itself, and nothing else.
+
+    The same command resumes what was interrupted. It writes OUT.resume meanwhile.
+
+    Example: evallearn patterns connect_four --minutes 10 --out c4.safetensors
+    """
+    if minutes is None and games is None:
+        minutes = 5.0
+    checkpoint = path.with_name(path.name + ".resume")
+    trainer = PatternTrainer(**settings)
+    if checkpoint.exists():
+        console.print(f"going on from {checkpoint}", style="dim")
+    seconds = None if minutes is None else 60 * minutes
+    made = {"name": path.stem, "command": shlex.join(["evallearn", *sys.argv[1:]])}
+    try:
+        with console.status("games against itself") as status:
+            trainer.fit(
+                game,
+                games=games,
+                seconds=seconds,
+                checkpoint=checkpoint,
+                on_progress=lambda now: status.update(sentence(now)),
+            )
+    except SpecError:
+        if getattr(trainer, "games_", 0):  # it diverged: what was learned until then is worth keeping
+            save_evaluator(trainer.evaluator(made), path)
+        raise
+    save_evaluator(trainer.evaluator(made), path)
+    checkpoint.unlink(missing_ok=True)
+    figures = {
+        "file": str(path), "bytes": path.stat().st_size, "games": trainer.games_, "moves": trainer.moves_,
+        "moves_per_second": trainer.progress_.moves_per_second, "error": trainer.progress_.error,
+    }  # fmt: skip
+    report(
+        figures,
+        json_to,
+        lambda: out.print(f"{path}: {sentence(trainer.progress_)}, {path.stat().st_size / 1e6:.2f} MB"),
+    )
+
+
+def sentence(now: Progress) -> str:
+    """A report in a line."""
+    return (
+        f"{now.games:,} games, {now.games_per_second:,.0f} games/s, {now.moves_per_second:,.0f} moves/s, "
+        f"mean |TD error| {now.error:.3f}"
+    )

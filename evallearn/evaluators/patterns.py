@@ -1,0 +1,223 @@
+"""The pattern Eval: what stands on groups of squares, looked up in tables (n-tuples), with symmetric groups tied.
+
+    EVAL(s) = tanh(unit * sum over all places of tables[group(s)][index of the place in s]), seen by the mover
+
+The tables hold 16-bit whole numbers and `unit` is a power of two: the sum is exact in any order, so both floors agree
+to the last bit, and what a file holds is what was computed with. Tables are large: kernels get their address.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.errors import EvaluatorError, unknown
+from evallearn.evaluators.features import LONG_GAME, FeatureEval
+from evallearn.evaluators.layout import Layout
+from evallearn.evaluators.squash import squash
+from evallearn.protocols import EvalKernel, Game, PatternSet, State
+
+TEMPLATE = Path(__file__).with_name("patterns_kernel.py")
+MOST = 32767
+SKIP = 255
+"""A gap byte that says: 255 zeros, and the next number still further on."""
+EXPLAINED = 12
+"""How many patterns an explanation names; the rest is summed up."""
+
+
+class PatternEval(FeatureEval):
+    """Tables of 16-bit numbers for the patterns of a layout; see the module's text."""
+
+    kind = "patterns"
+
+    def __init__(self, layout: Layout, tables: np.ndarray, unit: float, made: Mapping[str, Any] | None = None) -> None:
+        """tables: int16[n_groups, entries of the layout]; unit: what 1 is worth, a power of two."""
+        self.layout = layout
+        super().__init__(layout.game, made)
+        shape = (layout.n_groups, layout.entries)
+        self.tables = np.ascontiguousarray(tables)
+        if self.tables.shape != shape or self.tables.dtype != np.int16:
+            raise EvaluatorError(
+                f"a pattern Eval of {self.game.name} needs tables of shape {shape} and type int16, "
+                f"got {self.tables.shape} and {self.tables.dtype}"
+            )
+        if not (math.isfinite(unit) and unit > 0 and math.frexp(unit)[0] == 0.5 and unit == np.float32(unit)):
+            raise EvaluatorError(f"the unit {unit!r} of this pattern Eval is no power of two: make it again")
+        self.unit = float(unit)
+
+    @classmethod
+    def from_weights(cls, layout: Layout, weights: np.ndarray, made: Mapping[str, Any] | None = None) -> PatternEval:
+        """weights: float[n_groups, entries]; rounded to 16 bits, the largest just fitting."""
+        if not np.isfinite(weights).all():
+            raise EvaluatorError(f"a weight of this pattern Eval of {layout.game.name} is not a finite number")
+        largest = float(np.abs(weights).max(initial=0.0))
+        exponent = math.ceil(math.log2(largest / MOST)) if largest > 0 else 0
+        unit = 2.0 ** min(max(exponent, -60), 60)
+        tables = np.clip(np.rint(weights / unit), -MOST, MOST).astype(np.int16)
+        return cls(layout, tables, unit, made)
+
+    @classmethod
+    def zero(cls, game: Game, patterns: str | PatternSet) -> PatternEval:
+        """The pattern Eval that knows nothing yet."""
+        layout = Layout.of(game, pattern_set(game, patterns))
+        return cls(layout, np.zeros((layout.n_groups, layout.entries), np.int16), 1.0)
+
+    def require(self, game: Game) -> None:
+        """The layout has seen to it that there are cells; features are not needed."""
+
+    # --- the value ---------------------------------------------------------------------------------------------------
+    def see(self, s: State, seen_by: int) -> tuple[Sequence[float], int]:
+        return self.game.cells(s, seen_by), self.layout.group(s)
+
+    def raw(self, x: Sequence[float], phase: int) -> float:
+        """x: the cells; phase: the group of tables."""
+        table = self.tables[phase]
+        return self.unit * float(sum(int(table[i]) for i in self.layout.indices([int(cell) for cell in x])))
+
+    def explain(self, s: State, player: int) -> dict[str, float]:
+        """The heaviest places with their squares, by the numbers that the game gives its cells, and the rest."""
+        seen_by = self.game.viewer(s) if self.two_sided else player
+        cells, group = self.see(s, seen_by)
+        sign = self.unit if player == seen_by else -self.unit
+        parts: dict[str, float] = {}
+        indices = self.layout.indices([int(cell) for cell in cells])
+        for (pattern, place), index in zip(self.layout.places, indices, strict=True):
+            name = f"pattern {pattern} at {' '.join(map(self.game.cell_name, place))}"
+            parts[name] = sign * int(self.tables[group, index]) + 0.0  # 0.0, never -0.0
+        ordered = sorted(parts.items(), key=lambda kv: -abs(kv[1]))
+        shown = dict(ordered[:EXPLAINED])
+        shown[f"{len(ordered[EXPLAINED:])} others"] = math.fsum(v for _, v in ordered[EXPLAINED:])
+        return dict(sorted(shown.items(), key=lambda kv: -abs(kv[1])))
+
+    # --- the compiled floor ------------------------------------------------------------------------------------------
+    def kernel(self) -> EvalKernel | None:
+        rules = self.game.rules
+        if rules is None or rules.cells is None or rules.utility_mover is None:
+            return None
+        module = kernels(self.layout, self.scale)
+        params = self.layout.record([("tables", "u8"), ("unit", "f8")])
+        params["tables"], params["unit"] = self.tables.ctypes.data, self.unit
+        return EvalKernel(params=params, evaluate_player=module.evaluate_player, evaluate_mover=module.evaluate_mover)
+
+    # --- files -------------------------------------------------------------------------------------------------------
+    def identity(self) -> dict[str, Any]:
+        return {"names": [], "hash": cell_hash(self.game)}
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """As they are stored: the squares, and the numbers that are not 0, each with the gap before it."""
+        longest = max(map(len, self.layout.patterns))
+        squares = np.full((len(self.layout.patterns), longest), -1, np.int16)
+        for i, pattern in enumerate(self.layout.patterns):
+            squares[i, : len(pattern)] = pattern
+        gaps, values = packed(self.tables.reshape(-1))
+        return {
+            "squares": squares,
+            "by": np.array([self.layout.by_phase, self.layout.by_player], np.int16),
+            "unit": np.array([self.unit], np.float32),
+            "gaps": gaps,
+            "values": values,
+        }
+
+    @classmethod
+    def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], made: Mapping[str, Any]) -> PatternEval:
+        """The inverse of `tensors`; they may be a stranger's."""
+        squares, by, unit = tensors["squares"], tensors["by"], tensors["unit"]
+        if squares.ndim != 2 or by.shape != (2,) or unit.shape != (1,) or set(by.tolist()) - {0, 1}:
+            raise EvaluatorError(
+                "a pattern Eval has squares[n, longest], by[2] of 0 or 1 and unit[1]; "
+                f"got {squares.shape}, {by.tolist()} and {unit.shape}: make the file again"
+            )
+        patterns = [row[row != -1] for row in squares]
+        layout = Layout(game, [row.tolist() for row in patterns], by_phase=bool(by[0]), by_player=bool(by[1]))
+        flat = unpacked(tensors["gaps"], tensors["values"], layout.n_groups * layout.entries)
+        return cls(layout, flat.reshape(layout.n_groups, layout.entries), float(unit[0]), made)
+
+
+def kernels(layout: Layout, scale: float) -> Any:
+    """patterns_kernel.py for these patterns; the game must have rules with cells."""
+    from evallearn.compiled.absent import bindings
+    from evallearn.compiled.bits import jitable
+    from evallearn.compiled.memory import short_at
+    from evallearn.compiled.specialise import specialise
+
+    rules = layout.game.rules
+    assert rules is not None
+    return specialise(
+        TEMPLATE,
+        **bindings(rules, "cells", "phase", "to_play"),
+        **layout.bindings(),
+        short_at=short_at,
+        squash=jitable(squash),
+        SCALE=scale,
+    )
+
+
+def pattern_set(game: Game, patterns: str | PatternSet) -> PatternSet:
+    """The game's set of that name, or the set itself."""
+    if isinstance(patterns, PatternSet):
+        return patterns
+    if patterns not in game.pattern_sets:
+        raise unknown(f"pattern set of {game.name}", patterns, game.pattern_sets)
+    return game.pattern_sets[patterns]
+
+
+# --- files: the numbers that are not 0 -------------------------------------------------------------------------------
+def packed(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(uint8 gaps, int16 values): each number that is not 0, after so many zeros; SKIP adds 255 and has no number."""
+    at = np.flatnonzero(flat)
+    gaps = np.diff(at, prepend=-1) - 1
+    skips, rest = gaps // SKIP, gaps % SKIP
+    out = np.full(len(at) + int(skips.sum()), SKIP, np.uint8)
+    out[np.arange(len(at)) + np.cumsum(skips)] = rest
+    return out, flat[at].astype(np.int16)
+
+
+def unpacked(gaps: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+    """int16[size], the inverse of `packed`."""
+    if gaps.ndim != 1 or values.ndim != 1 or int(np.count_nonzero(gaps != SKIP)) != len(values):
+        raise EvaluatorError(
+            f"the tables of this pattern Eval have {np.count_nonzero(gaps != SKIP)} places for {values.size} numbers: "
+            "make the file again"
+        )
+    stops = gaps != SKIP
+    at = np.cumsum(gaps.astype(np.int64) + stops)[stops] - 1
+    if len(at) and at[-1] >= size:
+        raise EvaluatorError(
+            f"a number of this pattern Eval stands at {at[-1]:,}, its tables end at {size:,}: make the file again"
+        )
+    flat = np.zeros(size, np.int16)
+    flat[at] = values
+    return flat
+
+
+# --- the identity of the cells ---------------------------------------------------------------------------------------
+def cell_hash(game: Game) -> str:
+    """Twelve digits that change whenever a cell, a phase or a symmetry is something else, along eight fixed games."""
+    plain: Game = getattr(game, "plain", game)
+    return _cell_hash(plain) if vars(plain) else _cell_hash_of_class(type(plain))
+
+
+@lru_cache
+def _cell_hash_of_class(game_class: type[Game]) -> str:
+    return _cell_hash(game_class())
+
+
+def _cell_hash(game: Game) -> str:
+    shape = (game.name, game.n_phases, game.n_cells, game.cell_values, [list(s) for s in game.symmetries])
+    digest, lcg = hashlib.sha256(repr(shape).encode()), 1
+    for _ in range(8):
+        s = game.initial()
+        for _ in range(LONG_GAME):
+            if game.is_terminal(s):
+                break
+            digest.update(repr((list(map(int, game.cells(s, game.to_play(s)))), game.phase(s))).encode())
+            lcg = (lcg * 6364136223846793005 + 1442695040888963407) % 2**64
+            choices = game.actions(s)
+            s = game.result(s, choices[(lcg >> 33) % len(choices)])
+    return digest.hexdigest()[:12]

@@ -1,0 +1,74 @@
+"""Patterns without hand work: connected groups of squares, by random walks, and the symmetries of a rectangle.
+
+Walks are those of Lucas ("Learning to play Othello with n-tuple systems", 2008): from a random square to a random
+neighbour, until the group is large enough. They depend on their seed alone.
+"""
+
+from __future__ import annotations
+
+from evallearn.mixing import scramble
+
+Pattern = tuple[int, ...]
+
+
+class _Numbers:
+    """Random numbers that no version of Python changes."""
+
+    def __init__(self, seed: int) -> None:
+        self.counter = scramble(seed)
+
+    def below(self, n: int) -> int:
+        self.counter += 1
+        return (scramble(self.counter) >> 32) * n >> 32
+
+
+def neighbours(cell: int, columns: int, rows: int) -> list[int]:
+    """The up to eight cells around; cell number rows * column + row."""
+    column, row = divmod(cell, rows)
+    return [
+        rows * c + r
+        for c in range(max(0, column - 1), min(columns, column + 2))
+        for r in range(max(0, row - 1), min(rows, row + 2))
+        if (c, r) != (column, row)
+    ]
+
+
+def walk(numbers: _Numbers, size: int, columns: int, rows: int) -> Pattern:
+    """One connected group of `size` cells, ascending."""
+    at = numbers.below(columns * rows)
+    group = {at}
+    while len(group) < size:
+        around = neighbours(at, columns, rows)
+        at = around[numbers.below(len(around))]
+        group.add(at)
+    return tuple(sorted(group))
+
+
+def walks(
+    n: int, size: int, columns: int, rows: int, symmetries: tuple[Pattern, ...], seed: int
+) -> tuple[Pattern, ...]:
+    """`n` groups of `size` cells, none of them an image of another."""
+    numbers, found = _Numbers(seed), list[Pattern]()
+    known: set[Pattern] = set()
+    while len(found) < n:
+        group = walk(numbers, size, columns, rows)
+        if group not in known:
+            found.append(group)
+            known.update(tuple(sorted(s[cell] for cell in group)) for s in symmetries)
+    return tuple(found)
+
+
+def mirrored(columns: int, rows: int) -> Pattern:
+    """Left for right: cell i goes to mirrored[i]."""
+    return tuple(rows * (columns - 1 - i // rows) + i % rows for i in range(columns * rows))
+
+
+def of_a_square(side: int) -> tuple[Pattern, ...]:
+    """The eight symmetries of a square board; the first is the identity."""
+    n = side * side
+    quarter = tuple(side * (i % side) + side - 1 - i // side for i in range(n))
+    mirror = mirrored(side, side)
+    turned = [tuple(range(n))]
+    for _ in range(3):
+        turned.append(tuple(quarter[i] for i in turned[-1]))
+    return (*turned, *(tuple(mirror[i] for i in turn) for turn in turned))

@@ -1,0 +1,278 @@
+"""Pattern tables: the promises of an Eval, both floors, files from strangers, symmetry."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from playing import random_game
+from safetensors.numpy import save
+from toys import Takeaway
+
+from evallearn.check import check_game
+from evallearn.compiled.game import CompiledGame
+from evallearn.errors import EvaluatorError, GameError, SpecError
+from evallearn.evaluators import PatternEval, load_evaluator, read_header, save_evaluator
+from evallearn.evaluators import files as files_module
+from evallearn.evaluators.layout import MOST_PATTERNS, Layout, images
+from evallearn.evaluators.patterns import cell_hash, packed, pattern_set, unpacked
+from evallearn.games.connect_four import SYMMETRIES, ConnectFour
+from evallearn.games.othello import Othello, straight
+from evallearn.games.walks import neighbours, of_a_square, walks
+from evallearn.protocols import Limits
+from evallearn.registry import get_game
+from evallearn.search import AlphaBeta
+
+SETS = [(name, chosen) for name in ("connect_four", "othello") for chosen in get_game(name).pattern_sets]
+
+
+@cache
+def positions(name: str) -> list:
+    fast = CompiledGame(get_game(name))
+    return [s for seed in range(4) for s, _ in random_game(fast, seed)]
+
+
+def random_eval(name: str, chosen: str, size: float = 0.1) -> PatternEval:
+    layout = Layout.of(get_game(name), get_game(name).pattern_sets[chosen])
+    weights = np.random.default_rng(1).normal(0, size, (layout.n_groups, layout.entries))
+    return PatternEval.from_weights(layout, weights, {"name": chosen})
+
+
+def small() -> PatternEval:
+    """Two patterns of Connect Four, few numbers."""
+    layout = Layout(ConnectFour(), [(0, 6, 12), (1, 2)], by_phase=True, by_player=True)
+    tables = np.random.default_rng(2).integers(-9, 9, (layout.n_groups, layout.entries)).astype(np.int16)
+    return PatternEval(layout, tables, 2.0**-4, {"name": "small"})
+
+
+# --- promises ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("name", "chosen"), SETS)
+def test_compiled_value_equals_plain_value_bit_for_bit(name, chosen):
+    e, states, rng = random_eval(name, chosen), positions(name), random.Random(3)
+    players = [rng.randrange(2) for _ in states]
+    plain = np.array([e.evaluate(s, p) for s, p in zip(states, players, strict=True)])
+    assert e.evaluate_batch(states, players).astype(np.float64).tobytes() == plain.tobytes()
+
+
+@pytest.mark.parametrize("size", [0.01, 1e6, 1e-30])
+def test_terminal_states_are_worth_their_utility_and_others_lie_inside(size):
+    e = random_eval("connect_four", "walks", size)
+    for s in positions("connect_four"):
+        first, second = e.evaluate(s, 0), e.evaluate(s, 1)
+        assert first == -second
+        if e.game.is_terminal(s):
+            assert first == e.game.utility(s, 0)
+        else:
+            assert -1 < first < 1
+
+
+@pytest.mark.parametrize("name", ["connect_four", "othello"])
+def test_alphabeta_finds_the_same_on_both_floors(name):
+    game, e = get_game(name), random_eval(name, next(iter(get_game(name).pattern_sets)))
+    for s in [s for s in positions(name) if not game.is_terminal(s)][5:60:18]:
+        found = [AlphaBeta(game, e, floor=floor).search(s, Limits(depth=2)) for floor in ("plain", "compiled")]
+        assert (found[0].action, found[0].value, found[0].nodes) == (found[1].action, found[1].value, found[1].nodes)
+
+
+@pytest.mark.parametrize("name", ["connect_four", "othello"])
+def test_symmetric_positions_are_worth_the_same(name):
+    game = get_game(name)
+    e = random_eval(name, next(iter(game.pattern_sets)))
+    for s in [s for s in positions(name) if not game.is_terminal(s)][::9]:
+        cells, group = e.see(s, game.to_play(s))
+        for symmetry in game.symmetries:
+            assert sorted(symmetry) == list(range(game.n_cells))
+            moved = [0] * len(cells)
+            for i, to in enumerate(symmetry):
+                moved[to] = cells[i]
+            assert e.raw(moved, group) == e.raw(cells, group)
+
+
+def test_explanation_sums_to_the_raw_value_and_names_squares():
+    e = random_eval("othello", "classic")
+    s = e.game.initial()
+    parts = e.explain(s, 0)
+    assert sum(parts.values()) == pytest.approx(e.raw(*e.see(s, 0)))
+    assert {k: -v for k, v in e.explain(s, 1).items()} == pytest.approx(parts)
+    sizes = [abs(v) for v in parts.values()]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sum(bool(re.match(r"pattern \d+ at [a-h][1-8] [a-h][1-8] ", name)) for name in parts) == 12
+    assert "72 others" in parts
+
+
+def test_cells_are_seen_by_the_player_asked():
+    game = ConnectFour()
+    s = game.from_text("445")
+    seen = dict(zip(map(game.cell_name, range(42)), game.cells(s, 1), strict=True))
+    assert [seen[c] for c in ("d1", "d2", "e1", "d3", "e2", "a1", "d4")] == [2, 1, 2, 3, 3, 3, 0]
+    assert [{1: 2, 2: 1}.get(c, c) for c in game.cells(s, 0)] == list(game.cells(s, 1))
+    othello = Othello()
+    assert othello.cells(othello.initial(), 0)[27:29] == (2, 1)
+    assert othello.cell_name(28) == CompiledGame(othello).cell_name(28) == "e4"
+    assert CompiledGame(othello).cells(othello.initial(), 0) == othello.cells(othello.initial(), 0)
+    assert Takeaway().cells((3, 0), 0) == ()
+    assert Takeaway().cell_name(3) == "3"
+
+
+def test_places_of_a_pattern_are_its_different_images():
+    assert images(ConnectFour(), (18, 19)) == [(18, 19)]  # the middle column is its own mirror image
+    assert images(ConnectFour(), (0,)) == [(0,), (36,)]
+    assert len(images(Othello(), (0, 1))) == 8
+    assert len({frozenset(p) for p in images(Othello(), tuple(range(8)))}) == 4
+
+
+class WrongCells(ConnectFour):
+    def cells(self, s, player):
+        return tuple(0 if c == 3 else c for c in super().cells(s, player))
+
+
+def test_check_game_compares_the_cells_of_both_floors():
+    with pytest.raises(GameError, match=r"rules\.cells: gave .*, plain .*; make both floors agree"):
+        check_game(WrongCells(), games=1)
+
+
+class TooMany(ConnectFour):
+    cell_values = 3
+
+
+def test_check_game_watches_the_values_of_cells():
+    with pytest.raises(GameError, match=r"cells: gave 42 cells from 0 to 3; answer n_cells=42 numbers of 0..2"):
+        check_game(TooMany(), games=1)
+
+
+# --- what cannot be a pattern Eval -------------------------------------------------------------------------------
+def test_a_game_without_cells_is_refused():
+    with pytest.raises(EvaluatorError, match="takeaway has no cells for pattern tables: give it n_cells"):
+        Layout(Takeaway(), [(0,)], by_phase=False, by_player=False)
+
+
+@pytest.mark.parametrize("bad", [(), (0, 0), (42,), (-2, 3)])
+def test_cells_off_the_board_are_refused(bad):
+    with pytest.raises(EvaluatorError, match=r"pattern 1 of connect_four has the cells .*: give different ones"):
+        Layout(ConnectFour(), [(0,), bad], by_phase=False, by_player=False)
+
+
+def test_tables_without_bound_are_refused():
+    with pytest.raises(EvaluatorError, match=r"up to pattern 0, of 14 cells, would hold 268,435,456 numbers"):
+        Layout(ConnectFour(), [range(14)], by_phase=False, by_player=False)
+    for patterns in ([], [(0,)] * (MOST_PATTERNS + 1)):
+        with pytest.raises(EvaluatorError, match=rf"{len(patterns)} patterns for connect_four: give 1 to 1024"):
+            Layout(ConnectFour(), patterns, by_phase=False, by_player=False)
+
+
+def test_wrong_tables_and_units_are_refused():
+    layout = small().layout
+    with pytest.raises(EvaluatorError, match=r"needs tables of shape \(8, 80\) and type int16, got \(8, 81\)"):
+        PatternEval(layout, np.zeros((8, 81), np.int16), 1.0)
+    for unit in (0.0, -1.0, 3.0, float("nan"), float("inf")):
+        with pytest.raises(EvaluatorError, match="of this pattern Eval is no power of two: make it again"):
+            PatternEval(layout, small().tables, unit)
+    with pytest.raises(EvaluatorError, match="a weight of this pattern Eval of connect_four is not a finite number"):
+        PatternEval.from_weights(layout, np.full((8, 80), np.nan))
+
+
+def test_a_misspelt_set_suggests_the_nearest():
+    with pytest.raises(SpecError, match="unknown pattern set of othello 'clasic': did you mean 'classic'"):
+        pattern_set(Othello(), "clasic")
+    assert PatternEval.zero(Othello(), "classic").evaluate(Othello().initial(), 0) == 0.0
+
+
+# --- files -------------------------------------------------------------------------------------------------------
+def test_rounding_to_16_bits_loses_little_and_happens_once():
+    layout = small().layout
+    weights = np.random.default_rng(4).normal(0, 1, (8, 80)).astype(np.float32)
+    e = PatternEval.from_weights(layout, weights)
+    kept = e.tables * e.unit
+    assert np.abs(kept - weights).max() <= np.abs(weights).max() / 32767
+    again = PatternEval.from_weights(layout, kept)
+    assert (again.unit, again.tables.tobytes()) == (e.unit, e.tables.tobytes())
+
+
+@pytest.mark.parametrize("zeros", [0, 1, 254, 255, 256, 510, 70_000])
+def test_packed_numbers_are_read_back(zeros):
+    flat = np.zeros(zeros + 3, np.int16)
+    flat[[zeros, -1]] = 5, -7
+    assert np.array_equal(unpacked(*packed(flat), len(flat)), flat)
+    assert np.array_equal(unpacked(*packed(np.zeros(9, np.int16)), 9), np.zeros(9))
+
+
+@pytest.mark.parametrize("e", [small(), random_eval("othello", "straight-3")], ids=["small", "othello"])
+def test_file_read_back_equals_the_evaluator_written(e, tmp_path):
+    loaded = load_evaluator(save_evaluator(e, tmp_path / "e.safetensors"), e.game)
+    assert isinstance(loaded, PatternEval)
+    assert (loaded.name, loaded.unit, loaded.layout.patterns) == (e.name, e.unit, e.layout.patterns)
+    assert (loaded.layout.by_phase, loaded.layout.by_player) == (e.layout.by_phase, e.layout.by_player)
+    assert loaded.tables.tobytes() == e.tables.tobytes()
+    assert read_header(tmp_path / "e.safetensors")["features"] == {"names": [], "hash": cell_hash(e.game)}
+
+
+def forged(path, **changes):
+    tensors = {**small().tensors(), **changes}
+    header = {
+        **files_module._header(small()),
+        "checksum": files_module._checksum(tensors),
+        "architecture": {k: list(t.shape) for k, t in tensors.items()},
+    }
+    path.write_bytes(save(tensors, metadata={"evallearn": json.dumps(header)}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"squares": np.array([[0, 42]], np.int16)}, "pattern 0 of connect_four has the cells"),
+        ({"squares": np.array([[0, -5]], np.int16)}, "pattern 0 of connect_four has the cells"),
+        ({"squares": np.zeros((0, 3), np.int16)}, "0 patterns for connect_four"),
+        ({"squares": np.arange(30, dtype=np.int16)[None]}, "give fewer or smaller patterns"),
+        ({"squares": np.zeros(3, np.int16)}, r"got \(3,\), \[1, 1\] and \(1,\): make the file again"),
+        ({"by": np.array([1, 2], np.int16)}, r"got \(2, 3\), \[1, 2\] and \(1,\): make the file again"),
+        ({"unit": np.array([0.3], np.float32)}, "is no power of two"),
+        ({"unit": np.array([np.nan], np.float32)}, "is no power of two"),
+        ({"values": np.zeros(3, np.int16)}, "places for 3 numbers: make the file again"),
+        ({"gaps": np.array([255] * 9 + [0], np.uint8), "values": np.ones(1, np.int16)}, "its tables end at 640"),
+        ({"squares": np.zeros((1, 2), np.int32)}, r"tensor squares is I32, not I16 \(int16\): make the file again"),
+    ],
+)
+def test_a_strangers_file_that_does_not_fit_is_refused(tmp_path, changes, match):
+    with pytest.raises(EvaluatorError, match=match) as caught:
+        load_evaluator(forged(tmp_path / "e.safetensors", **changes), ConnectFour())
+    assert "e.safetensors" in str(caught.value)
+
+
+class Mirrorless(ConnectFour):
+    symmetries = ()
+
+
+@pytest.mark.parametrize("kind", [WrongCells, Mirrorless, TooMany])
+def test_file_for_other_cells_is_refused(tmp_path, kind):
+    path = save_evaluator(small(), tmp_path / "e.safetensors")
+    with pytest.raises(EvaluatorError, match=r"was trained on features connect_four/v1 \(\w+\), this version computes"):
+        load_evaluator(path, kind())
+
+
+def test_cell_hash_is_that_of_both_floors():
+    assert cell_hash(CompiledGame(ConnectFour())) == cell_hash(ConnectFour())
+
+
+# --- the sets that are shipped -----------------------------------------------------------------------------------
+def test_walks_are_connected_different_and_the_same_for_a_seed():
+    found = walks(30, 6, 7, 6, SYMMETRIES, seed=5)
+    assert found == walks(30, 6, 7, 6, SYMMETRIES, seed=5)
+    assert found != walks(30, 6, 7, 6, SYMMETRIES, seed=6)
+    assert len({frozenset(image) for walk in found for image in images(ConnectFour(), walk)}) >= 45
+    for walk in found:
+        assert len(set(walk)) == 6
+        reached = {walk[0]}
+        for _ in walk:
+            reached |= {c for cell in reached for c in neighbours(cell, 7, 6) if c in walk}
+        assert reached == set(walk)
+
+
+def test_straight_groups_of_othello_are_those_of_the_literature():
+    """32 of 2 squares and 24 of 3, as in the systems All-2 and All-3 of Jaskowski (2014)."""
+    assert (len(straight(2)), len(straight(3))) == (32, 24)
+    assert len(of_a_square(8)) == len(set(of_a_square(8))) == 8

@@ -1,0 +1,256 @@
+"""Pattern tables by TD: the kernel against its oracle, resumption to the byte, divergence, and that it learns."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from toys import Takeaway
+
+from evallearn.cli import run
+from evallearn.errors import DataError, SpecError
+from evallearn.evaluators import load_evaluator
+from evallearn.evaluators.layout import Layout
+from evallearn.games.connect_four import ConnectFour
+from evallearn.games.othello import Othello
+from evallearn.protocols import PatternSet
+from evallearn.registry import get_game
+from evallearn.train.patterns import PatternTrainer, Progress
+from evallearn.train.td import TdLearner, TdSettings
+from evallearn.train.td_plain import PlainTd
+
+LINES = PatternSet(patterns=[(0, 6, 12, 18), (18, 19, 20, 21), (12, 19, 26)], note="Three lines.", by_player=True)
+
+
+def learner(**settings) -> TdLearner:
+    return TdLearner(Layout.of(ConnectFour(), LINES), TdSettings(**settings))
+
+
+def same(a, b) -> bool:
+    return all(getattr(a, name) == getattr(b, name) for name in ("games", "moves", "errors")) and (
+        a.weights.tobytes() == b.weights.tobytes()
+    )
+
+
+# --- the kernel and its oracle -----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"lambda_": 0.6, "epsilon": 0.3, "seed": 7},
+        {"coherence": True, "lambda_": 0.3, "half_life": 2, "opening_plies": 0},
+    ],
+    ids=["td0", "lambda", "coherence"],
+)
+@pytest.mark.parametrize("chosen", ["lines", "classic"])
+def test_kernel_learns_what_plain_python_learns_bit_for_bit(settings, chosen):
+    game, patterns = (ConnectFour(), LINES) if chosen == "lines" else (Othello(), Othello.pattern_sets[chosen])
+    layout = Layout.of(game, patterns)
+    kernel, plain = TdLearner(layout, TdSettings(**settings)), PlainTd(layout, TdSettings(**settings))
+    kernel.learn(3)
+    for _ in range(3):
+        plain.play()
+    assert np.count_nonzero(plain.weights) > 20
+    assert same(kernel, plain)
+    if kernel.settings.coherence:
+        assert kernel.memory.tobytes() == plain.memory.tobytes()
+
+
+def test_first_step_moves_the_value_towards_a_win_by_alpha():
+    """Signs: the position before a win gains, to the player who wins; the one before it loses."""
+    game = ConnectFour()
+    plain = PlainTd(Layout.of(game, LINES), TdSettings(alpha=0.5, epsilon=0.0, opening_plies=0, lambda_=0.5))
+    before, last = game.from_text("41414"), game.from_text("414142")
+    assert game.is_terminal(game.result(last, 3))
+    path = [(game.to_play(s), plain.places(s)) for s in (before, last)]
+    plain.teach(path, 1.0 - plain.value(last), 0.5 / len(plain.layout.places))
+    assert plain.value(last) == pytest.approx(math.tanh(0.5), abs=0.2)
+    assert plain.value(last) > 0 > plain.value(before)
+
+
+def test_same_seed_gives_the_same_weights_however_it_is_cut():
+    whole, pieces, other = learner(lambda_=0.5), learner(lambda_=0.5), learner(lambda_=0.5, seed=2)
+    whole.learn(60)
+    for n in (1, 19, 40):
+        pieces.learn(n)
+    other.learn(60)
+    assert same(whole, pieces)
+    assert not same(whole, other)
+
+
+def test_it_learns_to_win_where_a_stone_wins():
+    game = ConnectFour()
+    trainer = PatternTrainer(LINES, seed=3, alpha=1.0, coherence=False).fit(game, games=4000)
+    e = trainer.evaluator()
+    assert e.made["games"] == trainer.games_ == 4000
+    wins, loses = game.from_text("414142"), game.from_text("41414")  # X has three in column 4; O must answer there
+    assert e.evaluate(wins, 0) > 0.3
+    assert e.evaluate(wins, 0) > e.evaluate(game.from_text("414144"), 0)
+    assert e.evaluate(game.result(loses, 3), 1) > e.evaluate(game.result(loses, 6), 1)
+
+
+# --- checkpoints -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("coherence", [False, True])
+def test_resumed_learning_gives_the_same_bytes(tmp_path, coherence):
+    game, file = ConnectFour(), tmp_path / "e.resume"
+    whole = PatternTrainer(LINES, coherence=coherence).fit(game, games=200)
+    PatternTrainer(LINES, coherence=coherence).fit(game, games=70, checkpoint=file)
+    resumed = PatternTrainer(LINES, coherence=coherence).fit(game, games=200, checkpoint=file)
+    assert resumed.weights_.tobytes() == whole.weights_.tobytes()
+    assert (resumed.games_, resumed.moves_) == (whole.games_, whole.moves_)
+
+
+def test_learning_that_was_interrupted_goes_on_to_the_same_bytes(tmp_path):
+    game, file = ConnectFour(), tmp_path / "e.resume"
+
+    def interrupt(now: Progress) -> None:
+        if now.games > 20:
+            raise KeyboardInterrupt
+
+    stopped = PatternTrainer(LINES)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.fit(game, games=300, checkpoint=file, on_progress=interrupt)
+    assert 20 < stopped.games_ < 300
+    resumed = PatternTrainer(LINES).fit(game, games=300, checkpoint=file)
+    assert resumed.weights_.tobytes() == PatternTrainer(LINES).fit(game, games=300).weights_.tobytes()
+
+
+def test_checkpoint_of_other_settings_is_refused(tmp_path):
+    file = tmp_path / "e.resume"
+    learner(seed=3).save(file)
+    with pytest.raises(DataError, match=r"was made with seed 3, now 1: give the same settings, or delete it"):
+        learner().restore(file)
+    with pytest.raises(DataError, match="was made with patterns others"):
+        TdLearner(
+            Layout.of(ConnectFour(), PatternSet(patterns=[(0,)], note="", by_player=True)), TdSettings(seed=3)
+        ).restore(file)
+
+
+def test_file_that_is_no_checkpoint_is_refused(tmp_path):
+    file = tmp_path / "e.resume"
+    file.write_bytes(b"no safetensors file")
+    with pytest.raises(DataError, match=r"e\.resume is no checkpoint of a pattern learner .*: delete it to begin anew"):
+        learner().restore(file)
+
+
+def test_checkpoint_of_another_size_is_refused(tmp_path):
+    file, small = tmp_path / "e.resume", learner()
+    small.weights = small.weights[:5]
+    small.save(file)
+    with pytest.raises(DataError, match=r"holds \(5,\) weights, not \(1152,\): delete it"):
+        learner().restore(file)
+
+
+# --- what goes wrong ---------------------------------------------------------------------------------------------
+def test_divergence_stops_and_keeps_the_last_good_weights():
+    trainer = PatternTrainer(LINES, alpha=1e6)
+    with pytest.raises(
+        SpecError, match=r"alpha=1e\+06 made a weight of connect_four grow to .* in game .*: lower alpha"
+    ):
+        trainer.fit(ConnectFour(), games=1000)
+    assert np.isfinite(trainer.weights_).all()
+    assert trainer.games_ < 1000
+
+
+def test_nan_stops_too(monkeypatch):
+    trainer, learn = PatternTrainer(LINES), TdLearner.learn
+
+    def poisoned(self, games):
+        learn(self, games)
+        if self.games > 20:
+            self.weights[5] = np.nan
+
+    monkeypatch.setattr(TdLearner, "learn", poisoned)
+    with pytest.raises(SpecError, match="grow to nan in game"):
+        trainer.fit(ConnectFour(), games=100)
+    assert 0 < trainer.games_ <= 20
+    assert np.isfinite(trainer.evaluator().evaluate(ConnectFour().initial(), 0))
+
+
+@pytest.mark.parametrize(
+    ("setting", "match"),
+    [
+        ({"alpha": 0.0}, "alpha=0.0 does not work: give a number above 0"),
+        ({"alpha": math.nan}, "alpha=nan does not work"),
+        ({"half_life": -1}, "half_life=-1 does not work: give 0 or more games"),
+        ({"lambda_": 1.0}, "lambda=1.0 does not work: give a number from 0 to below 1"),
+        ({"epsilon": 1.5}, "epsilon=1.5 does not work: give a number from 0 to 1"),
+        ({"opening_plies": -1}, "opening_plies=-1 does not work: give 0 or more plies"),
+        ({"seed": -1}, r"seed=-1 does not work: give a whole number from 0 to 2\*\*63 - 1"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(setting, match):
+    with pytest.raises(SpecError, match=match):
+        TdSettings(**setting)
+
+
+@pytest.mark.parametrize(
+    ("limits", "match"),
+    [
+        ({}, "no end was given: name games, seconds or both"),
+        ({"games": 0}, "games=0 teach nothing: give 1 or more"),
+        ({"seconds": 0.0}, "seconds=0.0 do not work: give a number above 0"),
+    ],
+)
+def test_learning_needs_an_end(limits, match):
+    with pytest.raises(SpecError, match=match):
+        PatternTrainer(LINES).fit(ConnectFour(), **limits)
+
+
+class Uncompiled(ConnectFour):
+    rules = None
+
+
+class LooksBack(ConnectFour):
+    @property
+    def rules(self):
+        from dataclasses import replace
+
+        return replace(super().rules, clock=lambda s: 0, clock_limit=3)
+
+
+def test_games_that_cannot_be_learned_are_refused():
+    with pytest.raises(
+        SpecError, match="takeaway declares no pattern sets: give it pattern_sets, or hand in a PatternSet"
+    ):
+        PatternTrainer().fit(Takeaway(), games=1)
+    with pytest.raises(SpecError, match="connect_four has no rules with cells, seen by the mover"):
+        PatternTrainer(LINES).fit(Uncompiled(), games=1)
+    with pytest.raises(SpecError, match="the rules of connect_four look back"):
+        PatternTrainer(LINES).fit(LooksBack(), games=1)
+
+
+# --- the command -------------------------------------------------------------------------------------------------
+def test_command_writes_an_eval_and_leaves_no_checkpoint(tmp_path, capsys):
+    file = tmp_path / "o.safetensors"
+    arguments = ["patterns", "othello", "--set", "straight-3", "--games", "30", "--out", str(file), "--json"]
+    assert run(arguments) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["games"] == 30
+    assert figures["bytes"] == file.stat().st_size
+    assert [p.name for p in tmp_path.iterdir()] == ["o.safetensors"]
+    e = load_evaluator(file, get_game("othello"))
+    trainer = PatternTrainer("straight-3").fit(Othello(), games=30)
+    s = Othello().from_text("f5d6")
+    assert e.evaluate(s, 0) == trainer.evaluator().evaluate(s, 0)
+
+
+def test_command_goes_on_from_its_checkpoint(tmp_path, capsys):
+    file = tmp_path / "o.safetensors"
+    PatternTrainer("straight-3").fit(Othello(), games=10, checkpoint=tmp_path / "o.safetensors.resume")
+    assert run(["patterns", "othello", "--set", "straight-3", "--games", "30", "--out", str(file)]) == 0
+    said = capsys.readouterr()
+    assert "going on from" in said.err
+    assert "30 games" in said.out
+    e, whole = load_evaluator(file, Othello()), PatternTrainer("straight-3").fit(Othello(), games=30)
+    assert e.tables.tobytes() == whole.evaluator().tables.tobytes()
+
+
+def test_command_keeps_what_was_learned_before_it_diverged(tmp_path, capsys):
+    file = tmp_path / "o.safetensors"
+    arguments = ["patterns", "othello", "--set", "straight-3", "--games", "400", "--out", str(file), "--alpha", "3e5"]
+    assert run(arguments) == 2
+    assert "lower alpha" in capsys.readouterr().err
+    assert not file.exists() or load_evaluator(file, Othello()).made["games"] > 0

@@ -1,0 +1,157 @@
+"""Learning pattern tables by self-play alone: `PatternTrainer`. `td.py` says how a single game teaches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from evallearn.errors import SpecError
+from evallearn.evaluators.layout import Layout
+from evallearn.evaluators.patterns import PatternEval, pattern_set
+from evallearn.protocols import Game, PatternSet
+from evallearn.train.td import TdLearner, TdSettings
+
+TICK = 0.5
+"""Seconds between two reports, about: so soon Ctrl-C is heard."""
+LARGEST = 1e4
+"""A weight beyond this is no longer learning: tanh is flat from 8 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the learning is; rates are those since the last report."""
+
+    games: int
+    moves: int
+    seconds: float
+    games_per_second: float
+    moves_per_second: float
+    error: float
+    """The mean |target - value| since the last report, as a share of a win."""
+
+
+class PatternTrainer:
+    """Learns the tables of a game's pattern set from games against itself.
+
+    After `fit`: weights_ float32[n_groups, entries], layout_, games_, moves_ and `progress_`, the last report.
+    """
+
+    def __init__(
+        self,
+        patterns: str | PatternSet | None = None,
+        *,
+        alpha: float = 4.0,
+        half_life: int = 0,
+        lambda_: float = 0.6,
+        epsilon: float = 0.1,
+        opening_plies: int | None = None,
+        coherence: bool = True,
+        seed: int = 1,
+    ) -> None:
+        """patterns: a set of the game by its name, or a set; None: its first. The others are those of TdSettings.
+
+        opening_plies: None: four times what opens a match, so that odd positions are learned too.
+        """
+        self.patterns, self.alpha, self.half_life, self.lambda_ = patterns, alpha, half_life, lambda_
+        self.epsilon, self.opening_plies, self.coherence, self.seed = epsilon, opening_plies, coherence, seed
+
+    def fit(
+        self,
+        game: Game,
+        *,
+        games: int | None = None,
+        seconds: float | None = None,
+        checkpoint: Path | None = None,
+        every: float = 60.0,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> PatternTrainer:
+        """Play until so many games in all, or for so many seconds from now.
+
+        checkpoint: goes on from this file if it is there, and writes it about `every` so many seconds, at the end, and
+        at Ctrl-C. Games that are learned in two pieces give the same weights as in one. Raises SpecError where the
+        weights grow without bound; weights_ are then those of the last report at which all was well.
+        """
+        learner = self._learner(game)
+        limit = self._limit(games, seconds)
+        if checkpoint is not None and checkpoint.exists():
+            learner.restore(checkpoint)
+        self.layout_, self.weights_ = learner.layout, learner.tables()
+        self.games_, self.moves_ = learner.games, learner.moves
+        start = saved = perf_counter()
+        try:
+            size = 1
+            while learner.games < limit and (seconds is None or perf_counter() - start < seconds):
+                taken = self._tick(learner, min(size, limit - learner.games), start, on_progress)
+                size = max(1, min(2 * size, int(size * TICK / max(taken, 1e-6))))
+                if checkpoint is not None and perf_counter() - saved > every:
+                    learner.save(checkpoint)
+                    saved = perf_counter()
+        except KeyboardInterrupt:
+            self._keep(learner)
+            if checkpoint is not None:
+                learner.save(checkpoint)
+            raise
+        if checkpoint is not None:
+            learner.save(checkpoint)
+        return self
+
+    def _learner(self, game: Game) -> TdLearner:
+        if not game.pattern_sets and not isinstance(self.patterns, PatternSet):
+            raise SpecError(f"{game.name} declares no pattern sets: give it pattern_sets, or hand in a PatternSet")
+        chosen = self.patterns if self.patterns is not None else next(iter(game.pattern_sets))
+        settings = TdSettings(
+            alpha=self.alpha,
+            half_life=self.half_life,
+            lambda_=self.lambda_,
+            epsilon=self.epsilon,
+            opening_plies=4 * game.opening_plies if self.opening_plies is None else self.opening_plies,
+            coherence=self.coherence,
+            seed=self.seed,
+        )
+        return TdLearner(Layout.of(game, pattern_set(game, chosen)), settings)
+
+    def _limit(self, games: int | None, seconds: float | None) -> int:
+        if games is None and seconds is None:
+            raise SpecError("no end was given: name games, seconds or both")
+        if games is not None and games < 1:
+            raise SpecError(f"games={games!r} teach nothing: give 1 or more")
+        if seconds is not None and not 0 < seconds < float("inf"):
+            raise SpecError(f"seconds={seconds!r} do not work: give a number above 0")
+        return games if games is not None else 1 << 62
+
+    def _tick(
+        self, learner: TdLearner, games: int, start: float, on_progress: Callable[[Progress], None] | None
+    ) -> float:
+        """So many games and a report; how many seconds the games took."""
+        moves, errors, before = learner.moves, learner.errors, perf_counter()
+        learner.learn(games)
+        now = perf_counter()
+        taken, played = max(now - before, 1e-9), learner.moves - moves
+        self._refuse_divergence(learner)
+        self._keep(learner)
+        error = (learner.errors - errors) / max(1, played)
+        self.progress_ = Progress(learner.games, learner.moves, now - start, games / taken, played / taken, error)
+        if on_progress is not None:
+            on_progress(self.progress_)
+        return taken
+
+    def _refuse_divergence(self, learner: TdLearner) -> None:
+        largest = float(np.abs(learner.weights).max())
+        if not largest <= LARGEST:  # so that NaN is refused too
+            raise SpecError(
+                f"alpha={self.alpha:g} made a weight of {learner.layout.game.name} grow to {largest:g} in game "
+                f"{learner.games:,}: lower alpha; the weights of game {self.games_:,} are kept"
+            )
+
+    def _keep(self, learner: TdLearner) -> None:
+        self.weights_, self.games_, self.moves_ = learner.tables(), learner.games, learner.moves
+
+    def evaluator(self, made: Mapping[str, Any] | None = None) -> PatternEval:
+        """The Eval that was learned."""
+        details = {"method": "td", "games": self.games_, "moves": self.moves_, "seed": self.seed}
+        return PatternEval.from_weights(self.layout_, self.weights_, {**details, **(made or {})})

@@ -1,0 +1,201 @@
+"""Temporal differences on pattern tables: the state of a learner, its kernel, and its checkpoints.
+
+Both players share the tables. In each position of a game against itself the value V(s) to the mover is moved towards
+what one ply of look-ahead says,
+
+    target = max over actions a of -V(result(s, a)), a finished game counting as what it is,
+
+whether that action is played or, for exploration, another one. With lambda above 0 the same error also moves the
+positions before, lambda**n of it n plies back, as far as the moves between were the best ones (Sutton 1988). V is
+tanh of the sum of weights; the step is the error times alpha, shared out to all places: the gradient of the log loss.
+
+With `coherence` every weight has a step of its own, smaller where its errors cancel out (Beal & Smith, "Temporal
+coherence and prediction decay in TD learning", 1999).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.atomic import write_atomically
+from evallearn.errors import DataError, SpecError
+from evallearn.evaluators.features import half_range
+from evallearn.evaluators.layout import Layout
+from evallearn.evaluators.patterns import cell_hash
+from evallearn.evaluators.squash import squash
+from evallearn.mixing import scramble
+
+TEMPLATE = Path(__file__).with_name("td_kernel.py")
+LEAST = 0.01
+"""Errors smaller than this, as a share of a win, are not carried further back."""
+KEY = "evallearn-td"
+COUNTERS = ("counter", "games", "moves", "errors")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TdSettings:
+    """How to learn; see the module's text."""
+
+    alpha: float = 1.0
+    """Which part of an error one step takes away, about."""
+    half_life: int = 0
+    """Games after which the step is half as large, a third after twice as many; 0: it stays."""
+    lambda_: float = 0.0
+    epsilon: float = 0.1
+    """Share of random moves."""
+    opening_plies: int = 8
+    """Each game opens with 0 to so many random moves."""
+    coherence: bool = False
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name, value, ok, remedy in (
+            ("alpha", self.alpha, 0 < self.alpha < float("inf"), "a number above 0"),
+            ("half_life", self.half_life, self.half_life >= 0, "0 or more games"),
+            ("lambda", self.lambda_, 0 <= self.lambda_ < 1, "a number from 0 to below 1"),
+            ("epsilon", self.epsilon, 0 <= self.epsilon <= 1, "a number from 0 to 1"),
+            ("opening_plies", self.opening_plies, self.opening_plies >= 0, "0 or more plies"),
+            ("seed", self.seed, 0 <= self.seed < 2**63, "a whole number from 0 to 2**63 - 1"),
+        ):
+            if not ok:
+                raise SpecError(f"{name}={value!r} does not work: give {remedy}")
+
+
+class TdLearner:
+    """Weights, and games against itself that change them. The same seed gives the same weights, however it is cut."""
+
+    def __init__(self, layout: Layout, settings: TdSettings) -> None:
+        """Raises SpecError for a game that has no compiled floor with cells, or no two movers in turn."""
+        game, rules = layout.game, layout.game.rules
+        if rules is None or rules.cells is None or rules.utility_mover is None:
+            raise SpecError(
+                f"{game.name} has no rules with cells, seen by the mover: pattern tables learn on the compiled floor "
+                "of a two-player zero-sum game without chance"
+            )
+        if rules.clock is not None:
+            raise SpecError(
+                f"the rules of {game.name} look back, which games against itself do not: use selfplay and fit"
+            )
+        self.layout, self.settings = layout, settings
+        n, places = layout.n_groups * layout.entries, len(layout.places)
+        self.weights = np.zeros(n, np.float32)
+        self.memory = np.zeros((n if settings.coherence else 1, 2), np.float32)
+        fields: list[Any] = [
+            ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("games", "i8"), ("moves", "i8"), ("errors", "f8"),
+            ("alpha", "f8"), ("decay", "f8"), ("rate", "f8"), ("best", "f8"), ("lambda_", "f8"), ("least", "f8"),
+            ("epsilon", "f8"), ("opening", "i8"), ("actions", "i4", (rules.max_actions,)),
+            ("movers", "i4", (rules.max_plies + 1,)), ("starts", "i8", (rules.max_plies + 1,)),
+        ]  # fmt: skip
+        self.box = np.zeros(1, np.dtype(fields, align=True))
+        self.box["words"] = game.encode(game.initial())
+        self.box["counter"] = scramble(settings.seed)
+        self.box["alpha"], self.box["lambda_"], self.box["least"] = settings.alpha, settings.lambda_, LEAST
+        self.box["decay"] = 1.0 / settings.half_life if settings.half_life else 0.0
+        self.box["epsilon"], self.box["opening"] = settings.epsilon, settings.opening_plies
+        self.params = layout.record()
+        self.trail = np.zeros((rules.max_plies + 1, places), np.int32)
+        self.rows = np.zeros((rules.max_actions, places), np.int32)
+        self.kernels = self._kernels()
+
+    def _kernels(self) -> Any:
+        from evallearn.compiled.absent import bindings
+        from evallearn.compiled.bits import jitable, mix64
+        from evallearn.compiled.specialise import announce, specialise
+        from evallearn.evaluators.patterns import kernels
+
+        game, layout = self.layout.game, self.layout
+        rules, scale = game.rules, half_range(game)
+        assert rules is not None
+        patterns = kernels(layout, scale)
+        module: Any = specialise(
+            TEMPLATE,
+            **bindings(rules, "State", "actions", "result", "is_terminal", "to_play", "utility_mover"),
+            look=patterns.look,
+            group=patterns.group,
+            mix64=mix64,
+            squash=jitable(squash),
+            N_WORDS=rules.n_words,
+            N_PLACES=len(layout.places),
+            ENTRIES=layout.entries,
+            SCALE=scale,
+            COHERENCE=self.settings.coherence,
+            TRACES=self.settings.lambda_ > 0,
+        )
+        announce(f"the learner of {game.name} patterns", module.learn)
+        return module
+
+    def learn(self, games: int) -> None:
+        """Play so many games against itself."""
+        from evallearn.compiled.specialise import COMPILE_ERRORS, explain_failure
+
+        try:
+            self.kernels.learn(self.box, self.weights, self.memory, self.params, self.trail, self.rows, int(games))
+        except COMPILE_ERRORS as error:
+            raise explain_failure(error, f"{self.layout.game.name}.rules") from None
+
+    @property
+    def games(self) -> int:
+        return int(self.box["games"][0])
+
+    @property
+    def moves(self) -> int:
+        return int(self.box["moves"][0])
+
+    @property
+    def errors(self) -> float:
+        """The sum of |target - V(s)| over all moves."""
+        return float(self.box["errors"][0])
+
+    def tables(self) -> np.ndarray:
+        """float32[n_groups, entries], a copy."""
+        return self.weights.reshape(self.layout.n_groups, self.layout.entries).copy()
+
+    # --- checkpoints -------------------------------------------------------------------------------------------------
+    def _recipe(self) -> dict[str, Any]:
+        """What a checkpoint must have in common with whoever goes on from it."""
+        layout = self.layout
+        return {
+            "game": layout.game.name,
+            "cells": cell_hash(layout.game),
+            "patterns": [list(p) for p in layout.patterns],
+            "by": [layout.by_phase, layout.by_player],
+            **asdict(self.settings),
+        }
+
+    def save(self, path: Path) -> None:
+        """All that `restore` needs to go on as if nothing had happened."""
+        from safetensors.numpy import save
+
+        counters = {name: self.box[name][0].item() for name in COUNTERS}
+        header = json.dumps({"recipe": self._recipe(), "counters": counters}, sort_keys=True)
+        write_atomically(path, save({"weights": self.weights, "memory": self.memory}, metadata={KEY: header}))
+
+    def restore(self, path: Path) -> None:
+        """Raises DataError for a file that is no checkpoint, or one of other settings."""
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(path, framework="np") as file:
+                header = json.loads((file.metadata() or {})[KEY])
+                recipe, counters = header["recipe"], {name: header["counters"][name] for name in COUNTERS}
+                weights, memory = file.get_tensor("weights"), file.get_tensor("memory")
+        except (SafetensorError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise DataError(
+                f"{path} is no checkpoint of a pattern learner ({error}): delete it to begin anew"
+            ) from None
+        for name, ours in self._recipe().items():
+            if recipe.get(name) != ours:
+                shown = "others" if name == "patterns" else f"{recipe.get(name)!r}, now {ours!r}"
+                raise DataError(
+                    f"{path} was made with {name} {shown}: give the same settings, or delete it to begin anew"
+                )
+        if weights.shape != self.weights.shape or memory.shape != self.memory.shape:
+            raise DataError(f"{path} holds {weights.shape} weights, not {self.weights.shape}: delete it to begin anew")
+        self.weights, self.memory = weights.astype(np.float32), memory.astype(np.float32)
+        for name, value in counters.items():
+            self.box[name] = value
