@@ -81,6 +81,7 @@ def test_a_job_that_always_kills_is_given_up() -> None:
         list(imap(exec, ["0", "import os; os._exit(7)"], 2, retries=1))
 
 
+@pytest.mark.long
 def test_workers_are_kept_for_the_next_jobs_and_end_with_the_block() -> None:
     def pids() -> set[int]:
         return {pid for _, pid in imap(eval, ["(__import__('time').sleep(0.2), __import__('os').getpid())[1]"] * 4, 2)}

@@ -119,6 +119,7 @@ def test_a_program_that_never_answers_is_refused_at_its_start(monkeypatch: pytes
         cmd("babble", options=f",{SHORT}").prepare()
 
 
+@pytest.mark.long
 def test_what_an_engine_says_at_its_start_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evallearn.agents.engine.STARTING", 1.5)  # enough for Python on a busy machine
     with pytest.raises(EngineError, match=r"gave no legal move in time \(it said 'still no move'\) at its start"):

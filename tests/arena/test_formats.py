@@ -113,6 +113,7 @@ def test_texts_that_carry_history_keep_it(tmp_path: Path) -> None:
 
 
 # --- other programs read them ----------------------------------------------------------------------------------------
+@pytest.mark.long
 def test_python_chess_reads_the_same_games_from_pgn(tmp_path: Path) -> None:
     chess_pgn = pytest.importorskip("chess.pgn")
     write_games(tmp_path / "x.pgn", CHESS, sample("chess"))

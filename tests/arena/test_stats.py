@@ -134,7 +134,8 @@ def test_interval_covers_each_known_truth_in_tiny_samples_as_far_as_it_can(n: in
     assert 0.94 <= np.median(list(varied.values())) <= 0.965
 
 
-@pytest.mark.parametrize("n", [100, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("n", [100, 1000])
 @pytest.mark.parametrize("results", [3, 5])
 def test_interval_covers_95_percent_in_larger_samples(results: int, n: int) -> None:
     """200 random truths of 20 samples each: the mean is known to 0.35 %, and an interval 10 % too narrow has 92.2 %."""

@@ -397,6 +397,7 @@ def test_notice_never_raises(function, caplog, empty_cache):
     assert caplog.messages == [f"compiling something (a few seconds; kept in {empty_cache})"]
 
 
+@pytest.mark.long
 def test_notice_is_given_only_before_the_first_call(caplog, empty_cache):
     with caplog.at_level(logging.INFO, "evallearn.compiled"):
         module = specialise(TEMPLATE, **bindings())

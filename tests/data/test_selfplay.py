@@ -348,6 +348,7 @@ def group_is_gone(pgid: int) -> bool:
     return False
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="process groups")
 def test_kill_9_twice_then_the_same_command_gives_the_uninterrupted_records(
     tmp_path: Path, uninterrupted: dict[str, bytes]

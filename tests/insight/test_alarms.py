@@ -141,6 +141,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_self_play_with_a_fitted_eval_is_healthy(records: Path) -> None:
     game = get_game("connect_four")
     dataset = Dataset(records, game=game)

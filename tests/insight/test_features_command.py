@@ -71,6 +71,7 @@ def test_json_holds_every_figure_and_is_the_same_again(records: Path, result: An
     assert again["features"] == result["features"]
 
 
+@pytest.mark.long
 def test_matches_add_elo(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, terms = tmp_path / "f.json", ["--matches", "2", "--depth", "1", "--workers", "1"]
     assert run(["features", "tic_tac_toe", str(records), *terms, "--json", str(path)]) == 0

@@ -319,6 +319,7 @@ def _csv() -> str:
     return (REFERENCE / "connect_four/c4_allmoves_dev.csv").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not REFERENCE.is_dir(), reason="needs ../shared/reference")
 @pytest.mark.parametrize(("name", "least"), [("othello", 70), ("backgammon", 900)])
 def test_reference_files_become_suites(

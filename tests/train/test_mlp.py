@@ -55,6 +55,7 @@ def test_mlp_matches_linear_on_a_linear_truth(make_records):
     assert mlp.log_loss < linear.log_loss + 0.01
 
 
+@pytest.mark.long
 def test_phase_enters_as_a_bias():
     rng = np.random.default_rng(0)
     phase = rng.integers(0, 3, 9000)

@@ -79,7 +79,9 @@ def test_likelihood_methods_recover_known_weights(method):
     assert_within(np.append(got.weights_, got.bias_), np.append(WEIGHTS, 0.2), errors)
 
 
-@pytest.mark.parametrize("method", SQUARES)
+@pytest.mark.parametrize(
+    "method", ["ridge", *(pytest.param(m, marks=pytest.mark.long) for m in SQUARES if m != "ridge")]
+)
 def test_least_squares_recovers_known_weights(method):
     """Features are normal and wins as frequent as losses: there, least squares has the right direction (Brillinger)."""
     rng, x = normal(8000, 4, 2)
