@@ -103,7 +103,7 @@ class MatchResult:
             data["sprt"] |= terms
         if not self.records:
             del data["records"]
-        return json.loads(json.dumps(data))  # type: ignore[no-any-return]
+        return json.loads(json.dumps(data))  # type: ignore[no-any-return]  # JSON may be anything
 
 
 class Tally:

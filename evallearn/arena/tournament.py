@@ -39,7 +39,7 @@ class TournamentResult:
 
     def to_json(self) -> dict[str, Any]:
         """Everything, in plain types."""
-        return json.loads(  # type: ignore[no-any-return]
+        return json.loads(  # type: ignore[no-any-return]  # JSON may be anything
             json.dumps({
                 "game": self.game,
                 "names": self.names,
