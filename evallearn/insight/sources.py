@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -38,13 +37,20 @@ def _generations(folder: Path) -> list[Path]:
     return sorted(inside, key=lambda p: (len(p.name), p.name))  # generation-10 comes after generation-9
 
 
-class Kept:
-    """A stream that is read from disk once, if its records are few enough to be held."""
+class _Changed:
+    """A stream like another, but for what `batches` makes of its records."""
 
-    def __init__(self, stream: RecordStream, n_records: int, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, stream: RecordStream) -> None:
         self.stream = stream
         self.n_features, self.n_phases = stream.n_features, stream.n_phases
         self.feature_names, self.checksum = tuple(stream.feature_names), stream.checksum
+
+
+class Kept(_Changed):
+    """A stream that is read from disk once, if its records are few enough to be held."""
+
+    def __init__(self, stream: RecordStream, n_records: int, most_bytes: int = MOST_BYTES) -> None:
+        super().__init__(stream)
         self.holds = n_records * (4 * stream.n_features + 20) <= most_bytes
         self._held: dict[str, list[RecordBatch]] = {}
 
@@ -56,28 +62,12 @@ class Kept:
         return iter(self._held[split])
 
 
-@dataclass(frozen=True)
-class Blank:
+class Blank(_Changed):
     """The same records, as if one feature were always 0: a trainer gives a constant no weight."""
 
-    stream: RecordStream
-    column: int
-
-    @property
-    def n_features(self) -> int:
-        return self.stream.n_features
-
-    @property
-    def n_phases(self) -> int:
-        return self.stream.n_phases
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return self.stream.feature_names
-
-    @property
-    def checksum(self) -> str:
-        return self.stream.checksum
+    def __init__(self, stream: RecordStream, column: int) -> None:
+        super().__init__(stream)
+        self.column = column
 
     def batches(self, split: str) -> Iterator[Batch]:
         for b in self.stream.batches(split):
@@ -91,27 +81,12 @@ def with_column(features: np.ndarray, column: int, values: np.ndarray | float) -
     return changed
 
 
-@dataclass(frozen=True)
-class OnePhase:
+class OnePhase(_Changed):
     """The same records, as if the game had no phases."""
 
-    stream: RecordStream
-
-    @property
-    def n_features(self) -> int:
-        return self.stream.n_features
-
-    @property
-    def n_phases(self) -> int:
-        return 1
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        return self.stream.feature_names
-
-    @property
-    def checksum(self) -> str:
-        return self.stream.checksum
+    def __init__(self, stream: RecordStream) -> None:
+        super().__init__(stream)
+        self.n_phases = 1
 
     def batches(self, split: str) -> Iterator[Batch]:
         for b in self.stream.batches(split):

@@ -21,9 +21,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evallearn.agents import SearchAgent
+from evallearn.data.boards import on_fastest_floor
 from evallearn.errors import SearchError, SpecError
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, State
-from evallearn.quality.playing import dice_of, fastest, random_action
+from evallearn.quality.playing import dice_of, random_action
 from evallearn.quality.suite import Item, Suite
 from evallearn.search import search_for
 from evallearn.search.solver import Solution, solve
@@ -158,7 +159,7 @@ class GamePlayer:
             limits = Limits(depth=1 if self.game.has_chance or self.game.n_players != 2 else 2)
             agent = SearchAgent(self.game, self.evaluator, limits, random_ties=True)
             agent.prepare()
-            self._tools = agent, fastest(self.game)
+            self._tools = agent, on_fastest_floor(self.game)
         return self._tools  # type: ignore[no-any-return]
 
     def __call__(self, number: int) -> list[Drawn]:

@@ -23,9 +23,11 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
+from evallearn.arena.openings import openings
+from evallearn.data.boards import on_fastest_floor
 from evallearn.errors import SpecError
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, State
-from evallearn.quality.playing import dice_of, fastest, random_action, random_openings
+from evallearn.quality.playing import dice_of, random_action
 from evallearn.search import search_for
 
 PERIODS = (2, 4)
@@ -94,7 +96,7 @@ def thrash(
         raise SpecError(f"games={games}: to look for thrashing, give 1 or more")
     game = evaluator.game
     plies = game.opening_plies if random_plies is None else random_plies
-    starts = [game.initial(), *random_openings(game, games - 1, plies, seed)]
+    starts = [game.initial(), *other_starts(game, games - 1, plies, seed)]
     search = search_for(game, evaluator)
     counts, found = [[0, 0] for _ in range(game.n_players)], []
     for number, start in enumerate(starts):
@@ -105,6 +107,14 @@ def thrash(
             count[1] += thrashed
             found += stretches
     return _summary(len(starts), counts, found)
+
+
+def other_starts(game: Game, n: int, plies: int, seed: int) -> list[State]:
+    """Different random openings; fewer than n, or none, where the game has no more that go on."""
+    try:
+        return [opening.state for opening in openings(game, n, plies, seed)] if n else []
+    except SpecError:  # every random game is over by then
+        return []
 
 
 def _summary(games: int, counts: Sequence[Sequence[int]], found: Sequence[Stretch]) -> Thrash:
@@ -123,7 +133,7 @@ def _summary(games: int, counts: Sequence[Sequence[int]], found: Sequence[Stretc
 
 def _play(game: Game, search: Any, s: State, limits: Limits, rng: random.Random) -> list[Turn]:
     """The game from `s` to its end, or so far as our patience goes; rolls are no turns."""
-    fast, turns = fastest(game), []
+    fast, turns = on_fastest_floor(game), []
     for _ in range(LONGEST):
         if fast.is_terminal(s):
             break

@@ -12,8 +12,8 @@ from evallearn.errors import SpecError
 from evallearn.evaluators import FunctionEval, LinearEval
 from evallearn.protocols import Game
 from evallearn.quality import Stretch, Thrash, thrash
-from evallearn.quality.playing import dice_of, random_openings
-from evallearn.quality.thrash import Turn, look
+from evallearn.quality.playing import dice_of
+from evallearn.quality.thrash import Turn, look, other_starts
 from evallearn.quality.words import thrash_verdict
 
 
@@ -139,6 +139,6 @@ def test_no_games_are_refused() -> None:
 
 def test_openings_are_different_and_no_more_than_there_are() -> None:
     game: Game = Takeaway()
-    assert sorted(random_openings(game, 50, 1, 1)) == [(9, 1), (10, 1)]  # type: ignore[type-var]
-    assert random_openings(game, 50, 40, 1) == []
+    assert sorted(other_starts(game, 50, 1, 1)) == [(9, 1), (10, 1)]  # type: ignore[type-var]
+    assert other_starts(game, 50, 40, 1) == other_starts(game, 0, 1, 1) == []
     assert dice_of(1, 2).random() == dice_of(1, 2).random() != dice_of(2, 1).random()
