@@ -64,8 +64,8 @@ def context(rules: Rules, threads: int) -> np.ndarray:
     return np.zeros(1, np.dtype(fields, align=True))
 
 
-def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> Any:
-    """The templates, specialised."""
+def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note_node: Any = None) -> Any:
+    """The templates, specialised. note_node(s, value, alpha, beta, params) is told of every node that was searched."""
     rules = game.rules
     assert rules is not None
     past = looking_back(rules, cuts_at_depth=options.is_cutoff is cut_at_depth)
@@ -91,6 +91,8 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool) -> A
         is_cutoff=jitable(options.is_cutoff),
         HAS_NOISE=rules.noisy_actions is not None,
         SELECTIVE=options.selective,
+        note_node=note_node or STAND_INS["note_node"],
+        NOTES=note_node is not None,
     )
     made = {name: getattr(tree, name) for name in ("value_mover", "is_looked_at", "look_at")}
     return specialise(

@@ -12,6 +12,7 @@ third_time, table_key, quiet_value, note_line                      looking_back_
 SELECTIVE                                                          whether any of quiescence, extensions, null moves and
                                                                    late moves is on; which ones, ctx says
 SHARED                                                             whether several threads share the table
+note_node(s, value, alpha, beta, params), NOTES                    of who learns from every node; whether anybody does
 MAX_PLIES, ALTERNATES                                              of the game
 
 Everything a search carries is one record, `ctx` (`CompiledAlphaBeta.context`): every array argument more would cost
@@ -189,6 +190,8 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
                     reward(a, player, depth, ply, ctx)
                     break
                 note_line(a, ply, ctx)
+    if NOTES:
+        note_node(s, best, alpha0, beta, params)
     if ctx.use_table and depth >= LOWEST_DEPTH:
         bound = EXACT if alpha0 < best < beta else (LOWER if best >= beta else UPPER)
         store(ctx.table_address, ctx.table_mask, k, pack(best, best_action, depth, bound, ctx.asked == asked, ctx.age))

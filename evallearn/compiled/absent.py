@@ -81,6 +81,11 @@ def quiet_value(s, left, ply, alpha, beta, ctx, params):
     return np.float32(0)
 
 
+@jitable
+def note_node(s, value, alpha, beta, params):
+    pass
+
+
 STAND_INS = {  # compiled and never asked
     "utility_mover": utility_mover,
     "features_mover": features_mover,
@@ -95,6 +100,7 @@ STAND_INS = {  # compiled and never asked
     "may_pass": may_pass,
     "passed": passed,
     "quiet_value": quiet_value,
+    "note_node": note_node,
 }
 
 

@@ -1,0 +1,217 @@
+# mypy: ignore-errors
+"""Template: games against itself that teach a linear Eval what its own searches find. See `online.py`, which says what
+is learned, and `online_plain.py`, the same in plain Python. The names below are injected.
+
+State, actions, result, is_terminal, to_play, utility_mover, key, clock, phase, noisy_actions, forcing
+                                                     the game's `Rules`
+value_mover, prepare, quiet_value, third_time        of the alpha-beta kernels
+evaluate_mover, raw, squash, note_line               of the Eval and the toolkit
+note_node, note, take, see                           of notes_kernel.py
+uniform                                              of draws.py
+N_FEATURES, N_WORDS, SCALE, HAS_CLOCK, SELECTIVE     of the game; SELECTIVE: its searches end in quiescence
+LEAVES, WAITS, EVERY_NODE                            learn at the leaves; when the game is over; from every node
+CACHE                                                whether the disk cache is on
+"""
+
+import numpy as np
+from numba import njit
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+INF = np.float32(np.inf)
+
+
+@njit
+def shuffle(io, ctx):
+    """Of equal actions any may be the first, and so be played."""
+    for i in range(ctx.n_root - 1, 0, -1):
+        j = np.int64(uniform(io) * (i + 1))
+        a = ctx.root_actions[i]
+        ctx.root_actions[i] = ctx.root_actions[j]
+        ctx.root_actions[j] = a
+
+
+@njit
+def search(s, io, ctx, params):
+    """Alpha-beta to io.depth: the number of the best root action; io.best is its value, ctx.pv[0] the line."""
+    ctx.nodes = 0
+    ctx.killers[:] = -1
+    player = to_play(s)
+    best = -INF
+    chosen = 0
+    one = np.int64(1)  # not the literal: see alphabeta_root_kernel.py
+    for i in range(ctx.n_root):
+        a = np.int64(ctx.root_actions[i])
+        child = result(s, a)
+        if to_play(child) != player:
+            v = -value_mover(child, io.depth - 1, one, -INF, -best, ctx, params)
+        else:
+            v = value_mover(child, io.depth - 1, one, best, INF, ctx, params)
+        if v > best:
+            best = v
+            chosen = i
+            note_line(a, 0, ctx)
+    io.best = best
+    io.nodes += ctx.nodes
+    if EVERY_NODE:
+        note_node(s, best, -INF, INF, params)
+    return chosen
+
+
+@njit
+def leaf_of(s, ctx, params):
+    """Where the value of the search comes from: the end of its line, beyond exchanges; and whether the game is over."""
+    ply = np.int64(0)
+    over = False
+    for i in range(ctx.pv_length[0]):
+        s = result(s, np.int64(ctx.pv[0, i]))
+        ply += 1
+        over = is_over(s, ply, ctx)
+    left = ctx.quiescence
+    while SELECTIVE and left > 0 and not over:
+        a = next_quiet(s, left, ply, ctx, params)
+        if a < 0:
+            break
+        s = result(s, a)
+        ply += 1
+        left -= 1
+        over = is_over(s, ply, ctx)
+    return s, over
+
+
+@njit
+def is_over(s, ply, ctx):
+    """True if the game ends here, `ply` plies below the root."""
+    if HAS_CLOCK and third_time(key(s), clock(s), ctx.n_past + ply, ctx):
+        return True
+    return is_terminal(s)
+
+
+@njit
+def next_quiet(s, left, ply, ctx, params):
+    """The action by which quiescence gets its value, or -1 where it is the Eval's own."""
+    must_answer = forcing(s)
+    value = quiet_value(s, left, ply, -INF, INF, ctx, params)
+    if not must_answer and evaluate_mover(s, params) == value:
+        return np.int64(-1)
+    row = ctx.actions[ply]
+    n = actions(s, row) if must_answer else noisy_actions(s, row)
+    player = to_play(s)
+    for i in range(n):
+        a = np.int64(row[i])
+        child = result(s, a)
+        if is_terminal(child):
+            v = utility_mover(child)
+        elif HAS_CLOCK and third_time(key(child), clock(child), ctx.n_past + ply + 1, ctx):
+            v = np.float32(0)
+        else:
+            v = quiet_value(child, left - 1, ply + 1, -INF, INF, ctx, params)
+        if (v if to_play(child) == player else -v) == value:
+            return a
+    return np.int64(-1)
+
+
+@njit
+def keep(s, ply, value, io, ctx, params, rows):
+    """What the end of the game will be held against: the features of `s`, or of the leaf of its search."""
+    io.movers[ply] = to_play(s)
+    io.searched[ply] = np.float64(io.best) / SCALE
+    io.values[ply] = io.searched[ply] if LEAVES else np.float64(value) / SCALE
+    at, over = leaf_of(s, ctx, params) if LEAVES else (s, False)
+    io.turned[ply] = 0  # a finished game teaches nothing: its value is what it is
+    if not over:
+        evaluate_mover(at, params)
+        io.turned[ply] = 1 if to_play(at) == to_play(s) else -1
+        io.phases[ply] = phase(at)
+        for i in range(N_FEATURES):
+            rows[ply, i] = params.x[i]
+
+
+@njit
+def teach_game(first, end, outcome, io, params, rows):
+    """lambda-returns from the last ply back, then a step for each ply; outcome is to io.movers[end]."""
+    back = outcome
+    for t in range(end - 1, first - 1, -1):
+        if io.movers[t] != io.movers[t + 1]:
+            back = -back
+        if io.strayed[t] != 0:  # what followed was not the best: the search knows better
+            back = io.searched[t]
+        io.targets[t] = back
+        back = (1.0 - io.lambda_) * io.values[t] + io.lambda_ * back
+    for t in range(first, end):
+        if io.turned[t] != 0:
+            for i in range(N_FEATURES):
+                params.x[i] = rows[t, i]
+            teach(io.turned[t] * io.targets[t], np.int64(io.phases[t]), io, params)
+
+
+@njit
+def teach(target, k, io, params):
+    """A step of the features in params.x towards the target."""
+    error = target - squash(raw(params, k))
+    io.errors += abs(error)
+    note(k, error, params)
+    take(io.rate, params)
+
+
+@njit
+def learn_now(s, value, io, params):
+    """What the search has just said of `s`, and with EVERY_NODE of all nodes below it, is learned at once."""
+    if EVERY_NODE:
+        io.errors += abs(np.float64(io.best) - np.float64(value)) / SCALE
+        take(io.rate, params)
+    else:
+        evaluate_mover(s, params)
+        teach(np.float64(io.best) / SCALE, np.int64(phase(s)), io, params)
+
+
+@njit
+def play(s, io, box, params, rows, past):
+    """One game from `s`."""
+    ctx = box[0]
+    n_past = ply = 0
+    opening = np.int64(uniform(io) * (io.opening + 1))
+    while True:
+        for i, word in enumerate(s):
+            ctx.words[i] = word
+        if prepare(box, past[:n_past]) < 0:
+            break
+        if ply < opening:
+            chosen = np.int64(uniform(io) * ctx.n_root)
+        else:
+            shuffle(io, ctx)
+            value = see(s, params)
+            chosen = search(s, io, ctx, params)
+            if WAITS:
+                keep(s, ply, value, io, ctx, params, rows)
+            else:
+                learn_now(s, value, io, params)
+            best = chosen
+            if uniform(io) < io.epsilon:
+                chosen = np.int64(uniform(io) * ctx.n_root)
+            io.strayed[ply] = chosen != best
+            io.moves += 1
+        after = result(s, np.int64(ctx.root_actions[chosen]))
+        if HAS_CLOCK:
+            if clock(after) == 0:
+                n_past = 0
+            else:
+                for i, word in enumerate(s):
+                    past[n_past, i] = word
+                n_past += 1
+        s = after
+        ply += 1
+    if WAITS:
+        outcome = np.float64(utility_mover(s)) / SCALE if is_terminal(s) else 0.0
+        io.movers[ply] = to_play(s)
+        teach_game(min(opening, ply), ply, outcome, io, params, rows)
+    io.games += 1
+
+
+@njit(cache=CACHE, nogil=True)
+def learn(io_box, box, eval_box, rows, past, games):
+    """So many games from io.words on."""
+    io, params = io_box[0], eval_box[0]
+    start = State(*to_fixed_tuple(io.words, N_WORDS))
+    for _ in range(games):
+        io.rate = io.alpha / (1.0 + io.games * io.decay)
+        play(start, io, box, params, rows, past)
