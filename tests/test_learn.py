@@ -78,6 +78,7 @@ def test_learn_does_every_step_and_a_rerun_does_none(tmp_path: Path) -> None:
         evaluator = load(first["files"][name])
         assert evaluator.made["data_checksum"]
         assert evaluator.made["metrics"]["n_records"] > 0
+    assert isinstance(first["alarms"], list)
     titles.clear()
     assert learn(job) == first
     assert titles == []

@@ -97,6 +97,7 @@ def full_result() -> Result:
             for g, elo, loss in ((0, 35.1, 0.611), (1, 128.0, 0.574), (2, 166.0, 0.566))
         ],
         "champion": 1,
+        "alarms": [{"name": "saturated", "about": "neural", "text": "3 % of the held-out values lie beyond <0.99>."}],
         "stopped": "stopped after 3 generations: 1 in a row brought no better Eval",
         "fits": {
             "linear": {"metrics": metrics(0.011, 0.5662), "seconds": 1.2},
@@ -205,6 +206,15 @@ def test_report_shows_the_figures(page: str) -> None:
         assert figure in seen, figure
     assert "linear, error 0.011" in seen
     assert "weight × spread" in seen
+
+
+def test_alarms_stand_near_the_top_or_it_is_said_that_none_rang(page: str) -> None:
+    header = page[: page.index("<nav")]
+    assert '<div class="card alarm"><h3>Alarm</h3>' in header
+    assert "3 % of the held-out values lie beyond &lt;0.99&gt;." in header
+    silent = render(minimal_result() | {"alarms": []})
+    assert "No alarm rang." in silent
+    assert "alarm rang" not in render(minimal_result())
 
 
 def test_minimal_report_leaves_out_what_it_lacks() -> None:

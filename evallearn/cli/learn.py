@@ -10,7 +10,17 @@ import click
 from rich.box import SIMPLE
 from rich.table import Table
 
-from evallearn.cli.common import GAME, in_a_path, json_option, out, progress_bars, report, workers_option
+from evallearn.cli.common import (
+    GAME,
+    in_a_path,
+    json_option,
+    out,
+    progress_bars,
+    report,
+    show_alarms,
+    show_constant,
+    workers_option,
+)
 from evallearn.learn import LearnConfig, Run, learn
 from evallearn.protocols import Game
 from evallearn.report import write_report
@@ -85,6 +95,8 @@ def show(result: dict[str, Any]) -> None:
     if result["stopped"]:
         out.print(result["stopped"])
     out.print(f"{result['records']:,} records, {sum(result['seconds'].values()):.0f} s; 0 Elo is {result['reference']}")
+    show_constant(result["fits"].get("linear", {}).get("constant", []))
+    show_alarms(result["alarms"])
     out.print(f"report: {result['files']['report']}")
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from evallearn.agents import RandomAgent, SearchAgent, parse_evaluator
+from evallearn.arena.journal import weights_mark
 from evallearn.atomic import write_json
 from evallearn.evaluators import FeatureEval
+from evallearn.insight import alarms_about
+from evallearn.learn.fitting import Move
 from evallearn.learn.generations import evolve, measure_strength
 from evallearn.learn.run import Run, reversed_row
 from evallearn.learn.summary import summarise
@@ -26,13 +30,14 @@ def _learn(run: Run) -> dict[str, Any]:
     history = evolve(run, reference)
     run.keep(history.champion, "linear")
     rows.append({**history.row, "name": "linear"})
-    learned: dict[str, Evaluator] = {"linear": history.champion}
+    learned: dict[str, FeatureEval] = {"linear": history.champion}
     neural = fit_neural(run, history.last)
     if neural is not None:
         rows.append(measure_strength(run, neural, reference))
         learned["neural"] = neural
     timed = equal_time(run, learned, reference)
-    result = summarise(run, reference.name.partition("@")[0], rows, timed, history)
+    alarms = find_alarms(run, learned, history.last)
+    result = summarise(run, reference.name.partition("@")[0], rows, timed, history) | {"alarms": alarms}
     write_json(run.folder / "result.json", result)
     return result
 
@@ -42,6 +47,19 @@ def fit_neural(run: Run, last: int) -> FeatureEval | None:
     if run.dataset(last) is None:
         return None
     return run.fit("neural", run.kept(last), "mlp")[0]
+
+
+def find_alarms(run: Run, learned: Mapping[str, FeatureEval], last: int) -> list[dict[str, str]]:
+    """What may have gone wrong with the records or the Evals; nothing where there are no records to judge by."""
+    dataset, of = run.dataset(last), {name: weights_mark(e) for name, e in learned.items()}
+    if dataset is None:
+        return []
+
+    def work(move: Move) -> dict[str, Any]:
+        return {"of": of, "alarms": alarms_about(dataset, learned)}
+
+    found: list[dict[str, str]] = run.once("alarms", "alarms", work, lambda f: f.get("of") == of)["alarms"]
+    return found
 
 
 def find_reference(run: Run, limits: Limits) -> tuple[SearchAgent, list[dict[str, Any]]]:
@@ -67,7 +85,7 @@ def find_reference(run: Run, limits: Limits) -> tuple[SearchAgent, list[dict[str
     return agents[best], rows
 
 
-def equal_time(run: Run, learned: dict[str, Evaluator], reference: SearchAgent) -> list[dict[str, Any]]:
+def equal_time(run: Run, learned: Mapping[str, Evaluator], reference: SearchAgent) -> list[dict[str, Any]]:
     """The learned Evals against the reference with the same time for each move."""
     limits = Limits(seconds=run.config.match_milliseconds / 1000)
     name = reference.name.partition("@")[0]

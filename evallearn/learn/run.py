@@ -22,7 +22,7 @@ from evallearn.arena.journal import weights_mark
 from evallearn.atomic import write_json
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, require_selfplay, run_selfplay
 from evallearn.errors import DataError, EvaluatorError, SpecError
-from evallearn.evaluators import FeatureEval, load_evaluator, save_evaluator
+from evallearn.evaluators import FeatureEval, feature_hash, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.registry import spec_of
@@ -99,6 +99,7 @@ class Run:
     def open(self) -> None:
         """Create the folder, or make sure that it holds this very run."""
         require_selfplay(self.game)
+        feature_hash(self.game)  # refuses features that are no numbers, before anything is played
         wanted = {"game": self.game.name, "game_version": self.game.version, **asdict(self.config)}
         path = self.folder / "run.json"
         if path.exists():

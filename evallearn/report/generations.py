@@ -91,7 +91,7 @@ COLUMNS = (
     Column("gate: Elo", _gate(figure_of("elo", signed))),
     Column("95 % interval", _gate(elo_interval)),
     Column("sure", _gate(figure_of("los", percent))),
-    Column("", _promoted, words=True),
+    Column("verdict", _promoted, words=True),
     Column("Elo", figure_of("elo", signed)),
     Column("95 % interval", elo_interval),
     Column("log loss", figure_of("log_loss", lambda v: fixed(v, 4))),

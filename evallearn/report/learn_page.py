@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evallearn.report import plots
 from evallearn.report.generations import generations
-from evallearn.report.page import Sections, badge, glossary, made, render_page, tile, top, write_page
+from evallearn.report.page import Sections, alarm_box, badge, glossary, made, render_page, tile, top, write_page
 from evallearn.report.parts import Cell, Column, elo_interval, figure, figure_of, grid, named, table, text
 from evallearn.report.template import GLOSSARY
 from evallearn.report.words import (
@@ -51,7 +51,7 @@ def _header(result: Json) -> str:
     spent = [s for s in numbers(list(part(result.get("seconds")).values())) if s is not None]
     time = f"made in {duration(sum(spent))}" if spent else ""
     kicker = ("evallearn report", result.get("game"), seed, result.get("run"), time)
-    return top(kicker, headline(result), _tiles(result))
+    return top(kicker, headline(result), _tiles(result)) + alarm_box(result)
 
 
 def _tiles(result: Json) -> str:

@@ -103,6 +103,9 @@ th button:hover, th[aria-sort] button { color: var(--ink); }
   background: var(--ink); }
 .why { display: inline-block; min-width: 260px; white-space: normal; overflow-wrap: anywhere; }
 .gauge + small { display: flex; justify-content: space-between; }
+.alarm { margin-top: 16px; border-left: 5px solid var(--bad); background: var(--bad-soft); }
+.alarm h3 { color: var(--bad); }
+.alarm ul { margin: 0; padding-left: 20px; }
 .heat td, .heat tbody tr:hover td { background: rgba(var(--tint), var(--a, 0)); }
 .heat td.plus { --tint: var(--plus); }
 .heat td.minus { --tint: var(--minus); }
