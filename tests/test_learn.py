@@ -9,14 +9,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from evallearn import get_game, load
+from evallearn.arena.journal import weights_mark
 from evallearn.cli import run
 from evallearn.errors import DataError, EvallearnError
 from evallearn.learn import LearnConfig, Run, learn
+from evallearn.learn.fitting import Move
 
 SMALL = LearnConfig(generations=2, games=200, depth=2, match_depth=2, match_pairs=20, match_milliseconds=1.0)
 OPTIONS = {"generations": 2, "games": 200, "depth": 2, "match-depth": 2, "match-pairs": 20, "match-milliseconds": 1}
@@ -62,10 +66,19 @@ def test_learn_does_every_step_and_a_rerun_does_none(tmp_path: Path) -> None:
     assert {row["name"] for row in first["equal_time"]} == {"linear", "neural"}
     assert first["records"] == sum(g["records"] for g in first["generations"])
     assert any("self-play 1" in t for t in titles)
+    assert not (tmp_path / "run" / "matches").exists()
+    for g in first["generations"]:
+        assert g["gate"]["low"] <= g["gate"]["elo"] <= g["gate"]["high"]
+        assert g["gate"]["games"] == g["gate"]["wins"] + g["gate"]["draws"] + g["gate"]["losses"]
+    assert first["generations"][0]["gate"]["opponent"] == "zero"
+    assert first["generations"][first["champion"]]["promoted"]
+    best = load(tmp_path / "run" / "evaluators" / f"linear-{first['champion']}.safetensors")
+    assert weights_mark(load(first["files"]["linear"])) == weights_mark(best)
     for name in ("linear", "neural"):
         evaluator = load(first["files"][name])
         assert evaluator.made["data_checksum"]
         assert evaluator.made["metrics"]["n_records"] > 0
+    assert isinstance(first["alarms"], list)
     titles.clear()
     assert learn(job) == first
     assert titles == []
@@ -93,6 +106,9 @@ def test_senseless_settings_are_refused_before_anything_is_played() -> None:
         ({"generations": 0}, "generations=0: give a whole number from 1 to"),
         ({"games": 99}, "games=99: give a whole number from 100 to"),
         ({"match_pairs": 0}, "match_pairs=0: give a whole number from 1 to"),
+        ({"patience": 0}, "patience=0: give a whole number from 1 to"),
+        ({"gate": 1.0}, "gate=1.0: give a likelihood from 0.5"),
+        ({"gate": 0.4}, "gate=0.4: give a likelihood from 0.5"),
         ({"seed": -1}, "seed=-1: give a whole number from 0 to"),
         ({"depth": 0}, "depth=0 is no limit"),
         ({"match_depth": 0}, "depth=0 is no limit"),
@@ -110,10 +126,37 @@ def test_what_was_lost_or_damaged_is_made_again(tmp_path: Path) -> None:
     assert job.command.startswith("evallearn learn tic_tac_toe --seed=1 --generations=2 --games=200")
     shutil.rmtree(tmp_path / "generation-1")
     (tmp_path / "evaluators" / "linear-0.safetensors").unlink()
+    (tmp_path / "evaluators" / "linear.safetensors").unlink()
     (tmp_path / "evaluators" / "neural.safetensors").write_bytes(b"cut")
-    for name, text in (("fit-linear", "{}"), ("selfplay-0", "7"), ("match-random-handwritten_lines@depth=2", "[")):
+    for name, text in (
+        ("fit-linear-1", "{}"),
+        ("gate-0-linear-0@depth=2-zero@depth=2", ""),
+        ("selfplay-0", "7"),
+        ("match-random-handwritten_squares@depth=2", "["),
+    ):
+        assert (tmp_path / "steps" / f"{name}.json").exists()
         (tmp_path / "steps" / f"{name}.json").write_text(text)
     assert without_clock(learn(job)) == without_clock(first)
+
+
+def test_a_gate_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    job = Run(get_game("tic_tac_toe"), tmp_path / "whole", SMALL)
+    whole = learn(job)
+
+    @contextmanager
+    def stops(title: str) -> Iterator[Move]:
+        def move(done: int, total: int) -> None:
+            if title.startswith("gate 1") and done == 5:
+                raise KeyboardInterrupt
+
+        yield move
+
+    cut = Run(get_game("tic_tac_toe"), tmp_path / "cut", SMALL, step=stops)
+    with pytest.raises(KeyboardInterrupt):
+        learn(cut)
+    kept = next((tmp_path / "cut" / "matches").glob("gate-1-*/sets.jsonl"))
+    assert len(kept.read_text().splitlines()) >= 5
+    assert without_clock(learn(Run(get_game("tic_tac_toe"), tmp_path / "cut", SMALL))) == without_clock(whole)
 
 
 @pytest.mark.long

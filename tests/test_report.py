@@ -92,9 +92,13 @@ def full_result() -> Result:
         "generations": [
             {"generation": g, "generator": f"{'linear' if g else 'zero'}@depth=4", "games": 3000, "records": 61000}
             | {"checksum": f"ab12cd34ef{g}", "elo": elo, "low": elo - 30, "high": elo + 31}
-            | {"log_loss": loss, "baseline_log_loss": 0.693 - g / 900}
+            | {"log_loss": loss, "baseline_log_loss": 0.693 - g / 900, "promoted": g < 2}
+            | {"gate": {"opponent": "zero", "elo": 40.0 - 19 * g, "low": 9.0 - 20 * g, "high": 75.0, "los": 0.99}}
             for g, elo, loss in ((0, 35.1, 0.611), (1, 128.0, 0.574), (2, 166.0, 0.566))
         ],
+        "champion": 1,
+        "alarms": [{"name": "saturated", "about": "neural", "text": "3 % of the held-out values lie beyond <0.99>."}],
+        "stopped": "stopped after 3 generations: 1 in a row brought no better Eval",
         "fits": {
             "linear": {"metrics": metrics(0.011, 0.5662), "seconds": 1.2},
             "neural": {"metrics": metrics(0.019, 0.5512), "history": history},
@@ -174,7 +178,7 @@ def test_full_report_has_every_section_and_balanced_tags(page: str) -> None:
     assert [i for i in found.ids if i in SECTIONS] == list(SECTIONS)
     assert len(found.ids) == len(set(found.ids))
     assert {link.removeprefix("#") for link in found.links} <= set(found.ids)
-    assert page.count("<svg") == 1 + 2 + 1 + 3
+    assert page.count("<svg") == 1 + 3 + 1 + 3
 
 
 def test_report_refers_to_nothing_outside(page: str) -> None:
@@ -204,6 +208,15 @@ def test_report_shows_the_figures(page: str) -> None:
     assert "weight × spread" in seen
 
 
+def test_alarms_stand_near_the_top_or_it_is_said_that_none_rang(page: str) -> None:
+    header = page[: page.index("<nav")]
+    assert '<div class="card alarm"><h3>Alarm</h3>' in header
+    assert "3 % of the held-out values lie beyond &lt;0.99&gt;." in header
+    silent = render(minimal_result() | {"alarms": []})
+    assert "No alarm rang." in silent
+    assert "alarm rang" not in render(minimal_result())
+
+
 def test_minimal_report_leaves_out_what_it_lacks() -> None:
     found = parsed(render(minimal_result()))
     assert [i for i in found.ids if i in SECTIONS] == ["ladder", "made", "glossary"]
@@ -216,7 +229,7 @@ def test_almost_empty_results_still_make_a_page(result: Result) -> None:
 
 @pytest.mark.parametrize("key", sorted(full_result()))
 def test_each_part_may_be_missing_or_null(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ladder", "elo_curve", "loss_curve", "training_curve", "calibration"):
+    for name in ("ladder", "elo_curve", "gate_plot", "loss_curve", "training_curve", "calibration"):
         monkeypatch.setattr(f"evallearn.report.plots.{name}", lambda *args: "")  # they have been drawn above
     result = full_result()
     parsed(render({k: v for k, v in result.items() if k != key}))
@@ -241,7 +254,7 @@ def test_unknown_and_endless_figures_are_drawn() -> None:
     result = full_result()
     result["ladder"][3] |= {"elo": 900.0, "low": 700.0, "high": ELO_END}
     result["ladder"][4] |= {"elo": math.nan, "low": None, "high": math.inf}
-    result["generations"][1] |= {"elo": None, "log_loss": math.nan}
+    result["generations"][1] |= {"elo": None, "log_loss": math.nan, "gate": None, "promoted": None}
     result["fits"]["linear"]["metrics"] |= {"sign_accuracy": None, "calibration": []}
     page = render(result)
     assert "at least 700" in page

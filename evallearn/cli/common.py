@@ -92,6 +92,23 @@ def report(figures: dict[str, Any], json_to: str | None, people: Callable[[], No
     people()
 
 
+def show_alarms(alarms: list[dict[str, str]]) -> None:
+    """The alarms that ring, for people; or that none does."""
+    for alarm in alarms:
+        out.print(f"alarm ({alarm['about']}): {alarm['text']}", style="bold")
+    if not alarms:
+        out.print("no alarm rang", style="dim")
+
+
+def show_constant(features: list[str]) -> None:
+    """Features about which nothing could be learned."""
+    if features:
+        out.print(
+            f"features with the same value in every record: {', '.join(features)}: they have no weight; mend them, or "
+            "leave them out of the game's features"
+        )
+
+
 class Steps:
     """Progress bars: one per step, with the time left."""
 

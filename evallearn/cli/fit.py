@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from evallearn.cli.common import GAME, json_option, out, progress_bars, report
+from evallearn.cli.common import GAME, json_option, out, progress_bars, report, show_alarms, show_constant
 from evallearn.data import Dataset
 from evallearn.evaluators import save_evaluator
+from evallearn.insight import alarms_about
 from evallearn.learn import fit_evaluator
 from evallearn.protocols import Game
 
@@ -59,13 +60,15 @@ def command(
         evaluator, details = fit_evaluator(
             method, dataset, game, seed=seed, made=made, alpha=alpha, taper=taper, on_progress=move
         )
+    alarms = alarms_about(dataset, {path.stem: evaluator})
     save_evaluator(evaluator, path)
-    figures = {"file": str(path), "method": method, "records": dataset.n_records, **details}
-    report(figures, json_to, lambda: _tell(path, details))
+    figures = {"file": str(path), "method": method, "records": dataset.n_records, **details, "alarms": alarms}
+    report(figures, json_to, lambda: _tell(path, figures))
 
 
 def _tell(path: Path, details: dict[str, Any]) -> None:
-    metrics, dropped = details["metrics"], details.get("dropped")
+    metrics, constant = details["metrics"], details.get("constant", [])
+    dropped = [name for name in details.get("dropped", ()) if name not in constant]
     out.print(
         f"{path}: held-out log loss {metrics['log_loss']:.4f} (a constant: {metrics['baseline_log_loss']:.4f}), "
         f"names the winner in {metrics['sign_accuracy'] or 0:.1%}, "
@@ -73,3 +76,5 @@ def _tell(path: Path, details: dict[str, Any]) -> None:
     )
     if dropped:
         out.print(f"features without a weight: {', '.join(dropped)}", markup=False)
+    show_constant(constant)
+    show_alarms(details["alarms"])

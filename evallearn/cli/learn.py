@@ -10,14 +10,26 @@ import click
 from rich.box import SIMPLE
 from rich.table import Table
 
-from evallearn.cli.common import GAME, in_a_path, json_option, out, progress_bars, report, workers_option
+from evallearn.cli.common import (
+    GAME,
+    in_a_path,
+    json_option,
+    out,
+    progress_bars,
+    report,
+    show_alarms,
+    show_constant,
+    workers_option,
+)
 from evallearn.learn import LearnConfig, Run, learn
 from evallearn.protocols import Game
 from evallearn.report import write_report
 
 HELP = {
     "seed": "Same seed, same records, Evals and matches.",
-    "generations": "Rounds of self-play.",
+    "generations": "Rounds of self-play, at most.",
+    "patience": "Stop after so many generations in a row without a better Eval.",
+    "gate": "How sure a match must be that a candidate is better; 0.5: any lead will do.",
     "games": "Games per generation.",
     "depth": "Plies that self-play looks ahead.",
     "exploration": "Share of random actions in self-play.",
@@ -70,6 +82,7 @@ def command(game: Game, folder: Path | None, workers: int, json_to: str | None, 
 
 
 def show(result: dict[str, Any]) -> None:
+    show_generations(result)
     for title, rows in (("equal depth", result["ladder"]), ("equal time", result["equal_time"])):
         columns = ("agent", "Elo", "95 %", "games", "distinct", "W/D/L")
         table = Table(*columns, title=f"{result['game']}, {title}", box=SIMPLE, padding=(0, 1, 0, 0))  # 80 columns
@@ -79,5 +92,27 @@ def show(result: dict[str, Any]) -> None:
             games = (str(row["games"]), str(row["distinct_games"])) if row["games"] else ("", "")
             table.add_row(row["name"], f"{row['elo']:+.0f}", interval, *games, counts)
         out.print(table)
+    if result["stopped"]:
+        out.print(result["stopped"])
     out.print(f"{result['records']:,} records, {sum(result['seconds'].values()):.0f} s; 0 Elo is {result['reference']}")
+    show_constant(result["fits"].get("linear", {}).get("constant", []))
+    show_alarms(result["alarms"])
     out.print(f"report: {result['files']['report']}")
+
+
+def show_generations(result: dict[str, Any]) -> None:
+    """What each generation learned: against its incumbent, and against the reference."""
+    columns = ("generation", "records", "gate: Elo", "95 %", "", "Elo", "log loss")
+    table = Table(*columns, title=f"{result['game']}, generations", box=SIMPLE, padding=(0, 1, 0, 0))
+    for g in result["generations"]:
+        gate, loss = g["gate"], g.get("log_loss")
+        table.add_row(
+            str(g["generation"]),
+            f"{g.get('records', 0):,}",
+            f"{gate['elo']:+.0f}",
+            f"{gate['low']:+.0f} to {gate['high']:+.0f}",
+            "promoted" if g["promoted"] else "not promoted",
+            f"{g['elo']:+.0f}",
+            "" if loss is None else f"{loss:.4f}",
+        )
+    out.print(table)

@@ -8,6 +8,7 @@ The compiled floor does the same arithmetic in the same order, so both floors ag
 from __future__ import annotations
 
 import hashlib
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.errors import EvaluatorError
+from evallearn.errors import EvaluatorError, GameError
 from evallearn.evaluators.squash import squash, to_value
 from evallearn.protocols import EvalKernel, Evaluator, Game, State
 
@@ -35,11 +36,22 @@ def _feature_hash(game: Game) -> str:
                 break
             player = game.to_play(s)
             seen = game.features(s, game.viewer(s))
+            if not np.isfinite(seen).all():
+                raise not_finite(game, s, seen)
             digest.update(np.asarray(seen, "<f4").tobytes() + bytes([game.phase(s) % 256]))
             lcg = (lcg * 6364136223846793005 + 1442695040888963407) % 2**64
             choices = game.actions(s) if player >= 0 else [outcome for outcome, _ in game.chances(s)]
             s = game.result(s, choices[(lcg >> 33) % len(choices)])
     return digest.hexdigest()[:12]
+
+
+def not_finite(game: Game, s: State, seen: Sequence[float]) -> GameError:
+    """The error for features that are no numbers: a search that meets such a value may never end."""
+    name, value = next((n, x) for n, x in zip(game.feature_names, seen, strict=True) if not math.isfinite(x))
+    return GameError(
+        f"feature {name!r} of {game.name} is {value} in position {game.to_text(s)!r}: correct the feature function (a "
+        "division by zero?)"
+    )
 
 
 def feature_hash(game: Game) -> str:
@@ -109,7 +121,10 @@ class FeatureEval(Evaluator):
         if game.is_terminal(s):
             return game.utility(s, player)
         seen_by = game.viewer(s) if self.two_sided else player
-        value = self.middle + to_value(self.raw(*self.see(s, seen_by)), self.scale)
+        raw = self.raw(*self.see(s, seen_by))
+        if math.isnan(raw):
+            raise not_finite(game, s, game.features(s, seen_by))
+        value = self.middle + to_value(raw, self.scale)
         return (value if player == seen_by else -value) + 0.0  # 0.0, never -0.0
 
     def evaluate_batch(self, states: Sequence[State], players: Sequence[int]) -> np.ndarray:

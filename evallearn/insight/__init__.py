@@ -7,7 +7,7 @@ alarms       signs that something went wrong on the way from games to an Eval
 """
 
 from evallearn.insight.advice import carriers, cautions, redundant
-from evallearn.insight.alarms import Alarm, check_alarms
+from evallearn.insight.alarms import Alarm, alarms_about, check_alarms
 from evallearn.insight.evidence import Evidence, Sample, gather
 from evallearn.insight.explain import Explanation, Part, explain
 from evallearn.insight.resampling import Interval
@@ -25,6 +25,7 @@ __all__ = [
     "Part",
     "Sample",
     "Study",
+    "alarms_about",
     "carriers",
     "cautions",
     "check_alarms",

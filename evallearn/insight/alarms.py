@@ -8,12 +8,14 @@ Each check is silent on healthy data and where there is too little to judge.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from evallearn.insight.evidence import Evidence, Sample
+from evallearn.data import Dataset
+from evallearn.evaluators.features import FeatureEval
+from evallearn.insight.evidence import Evidence, Sample, gather_all
 from evallearn.insight.resampling import by_game
 from evallearn.insight.worth import log_losses
 
@@ -45,6 +47,15 @@ class Alarm:
 def check_alarms(evidence: Evidence) -> list[Alarm]:
     """The alarms that ring, in the order of CHECKS."""
     return [Alarm(name, text) for name, check in CHECKS.items() if (text := check(evidence)) is not None]
+
+
+def alarms_about(dataset: Dataset, evaluators: Mapping[str, FeatureEval]) -> list[dict[str, str]]:
+    """The alarms that ring about any of these Evals of one game, for JSON: name, text, and whom they are about."""
+    found: dict[Alarm, list[str]] = {}
+    for name, evidence in zip(evaluators, gather_all(dataset, list(evaluators.values())), strict=True):
+        for alarm in check_alarms(evidence):
+            found.setdefault(alarm, []).append(name)  # what is wrong with the records is told once
+    return [{"name": a.name, "about": ", ".join(names), "text": a.text} for a, names in found.items()]
 
 
 # --- is anything learned? --------------------------------------------------------------------------------------------

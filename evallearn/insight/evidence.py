@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -56,33 +56,42 @@ class Evidence:
 
 def gather(dataset: Dataset, evaluator: FeatureEval) -> Evidence:
     """The evidence about an Eval, from the first records of each folder; memory does not grow with their number."""
-    game, predict = evaluator.game, predictor(evaluator)
-    samples = {split: _sample(dataset, split, predict) for split in MOST_RECORDS}
-    return Evidence(game.name, game.n_players, game.has_chance, samples["train"], samples["test"])
+    return gather_all(dataset, [evaluator])[0]
 
 
-def _sample(dataset: Dataset, split: str, predict: Predict) -> Sample:
-    most, parts = -(-MOST_RECORDS[split] // len(dataset.folders)), list[Sample]()
+def gather_all(dataset: Dataset, evaluators: Sequence[FeatureEval]) -> list[Evidence]:
+    """The same about several Evals of one game; the records are read once."""
+    game, predicts = evaluators[0].game, [predictor(e) for e in evaluators]
+    train, test = (_samples(dataset, split, predicts) for split in MOST_RECORDS)
+    return [Evidence(game.name, game.n_players, game.has_chance, *both) for both in zip(train, test, strict=True)]
+
+
+def _samples(dataset: Dataset, split: str, predicts: Sequence[Predict]) -> list[Sample]:
+    most, parts = -(-MOST_RECORDS[split] // len(dataset.folders)), list[list[Sample]]()
     for number, folder in enumerate(dataset.folders):  # one by one: game numbers of two folders may be the same
         one = Dataset(folder, test_share=dataset.test_share)
         records = islice(one.records(split), most)
         while some := list(islice(records, AT_ONCE)):
-            parts.append(_arrays(some, number << 32, one.origin.win, predict))
+            parts.append(_arrays(some, number << 32, one.origin.win, predicts))
     if not parts:
         raise DataError(f"the {split} split holds no records, no alarm can be judged: play more games")
-    return Sample(*(np.concatenate([getattr(p, k) for p in parts]) for k in Sample.__dataclass_fields__))
+    whole = Sample(*(np.concatenate([getattr(p[0], k) for p in parts]) for k in Sample.__dataclass_fields__))
+    return [replace(whole, value=np.concatenate([p[i].value for p in parts])) for i in range(len(predicts))]
 
 
-def _arrays(records: list[Record], offset: int, win: float, predict: Predict) -> Sample:
+def _arrays(records: list[Record], offset: int, win: float, predicts: Sequence[Predict]) -> list[Sample]:
+    """Some records as each of the Evals sees them."""
     features = np.frombuffer(b"".join(r.features for r in records), "<f4").reshape(len(records), -1)
     phase = np.array([r.phase for r in records], np.int64)
-    return Sample(
-        value=np.asarray(predict(features, phase), np.float64),
+    values = [np.asarray(predict(features, phase), np.float64) for predict in predicts]
+    seen = Sample(
+        value=values[0],
         outcome=np.array([r.outcome for r in records]) / win,
         game=np.array([r.game_number for r in records], np.int64) + offset,
         player=np.array([r.player for r in records], np.int64),
         position=np.fromiter(_keys(records), np.uint64, len(records)),
     )
+    return [replace(seen, value=value) for value in values]
 
 
 def _keys(records: list[Record]) -> Iterator[int]:

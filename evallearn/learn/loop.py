@@ -1,20 +1,20 @@
-"""The whole loop: self-play -> records -> fit -> match, generation after generation, then the ladder."""
+"""The whole loop: the best hand-written heuristic, generations of learning, a neural Eval, then the ladder."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from evallearn import __version__
 from evallearn.agents import RandomAgent, SearchAgent, parse_evaluator
+from evallearn.arena.journal import weights_mark
 from evallearn.atomic import write_json
-from evallearn.data import Dataset
-from evallearn.evaluators import FeatureEval, load_evaluator
-from evallearn.learn.run import Run, read_object, reversed_row
+from evallearn.evaluators import FeatureEval
+from evallearn.insight import alarms_about
+from evallearn.learn.fitting import Move
+from evallearn.learn.generations import evolve, measure_strength
+from evallearn.learn.run import Run, reversed_row
+from evallearn.learn.summary import summarise
 from evallearn.protocols import Evaluator, Limits
-from evallearn.train import measure, predictor
 from evallearn.workers import keep_workers
 
 
@@ -26,37 +26,40 @@ def learn(run: Run) -> dict[str, Any]:
 
 def _learn(run: Run) -> dict[str, Any]:
     run.open()
-    game, config = run.game, run.config
-    depth = Limits(depth=config.match_depth)
-    reference, rows = find_reference(run, depth)
-    rival = reference.name.partition("@")[0]
-    evaluator: Evaluator = parse_evaluator("zero", game)
-    generations, last = [], config.generations - 1
-    for generation in range(config.generations):
-        played = run.selfplay(generation, evaluator)
-        name = "linear" if generation == last else f"linear-{generation}"
-        # The first generation knows nothing: its games teach the next one, and are then left behind.
-        evaluator, fitted = run.fit(name, list(range(min(generation, 1), generation + 1)), "logistic")
-        row = run.match(
-            SearchAgent(game, evaluator, depth, name=f"{name}@{depth}"), reference, config.match_pairs,
-            f"match {name} - {rival}",
-        )  # fmt: skip
-        losses = {k: fitted["metrics"][k] for k in ("log_loss", "baseline_log_loss")}
-        curve = {k: row[k] for k in ("elo", "low", "high")}
-        generations.append(
-            {"generation": generation, **{k: v for k, v in played.items() if k != "seconds"}, **curve, **losses}
-        )
-        if generation == last:
-            rows.append(row)
-    neural, _ = run.fit("neural", list(range(min(last, 1), last + 1)), "mlp")
-    rows.append(
-        run.match(SearchAgent(game, neural, depth, name=f"neural@{depth}"), reference, config.match_pairs,
-                  f"match neural - {rival}")
-    )  # fmt: skip
-    timed = equal_time(run, {"linear": evaluator, "neural": neural}, reference)
-    result = summarise(run, rival, rows, timed, generations)
+    reference, rows = find_reference(run, Limits(depth=run.config.match_depth))
+    history = evolve(run, reference)
+    run.keep(history.champion, "linear")
+    rows.append({**history.row, "name": "linear"})
+    learned: dict[str, FeatureEval] = {"linear": history.champion}
+    neural = fit_neural(run, history.last)
+    if neural is not None:
+        rows.append(measure_strength(run, neural, reference))
+        learned["neural"] = neural
+    timed = equal_time(run, learned, reference)
+    alarms = find_alarms(run, learned, history.last)
+    result = summarise(run, reference.name.partition("@")[0], rows, timed, history) | {"alarms": alarms}
     write_json(run.folder / "result.json", result)
     return result
+
+
+def fit_neural(run: Run, last: int) -> FeatureEval | None:
+    """A neural Eval of the records that taught the last generation; None if it learned without any."""
+    if run.dataset(last) is None:
+        return None
+    return run.fit("neural", run.kept(last), "mlp")[0]
+
+
+def find_alarms(run: Run, learned: Mapping[str, FeatureEval], last: int) -> list[dict[str, str]]:
+    """What may have gone wrong with the records or the Evals; nothing where there are no records to judge by."""
+    dataset, of = run.dataset(last), {name: weights_mark(e) for name, e in learned.items()}
+    if dataset is None:
+        return []
+
+    def work(move: Move) -> dict[str, Any]:
+        return {"of": of, "alarms": alarms_about(dataset, learned)}
+
+    found: list[dict[str, str]] = run.once("alarms", "alarms", work, lambda f: f.get("of") == of)["alarms"]
+    return found
 
 
 def find_reference(run: Run, limits: Limits) -> tuple[SearchAgent, list[dict[str, Any]]]:
@@ -82,7 +85,7 @@ def find_reference(run: Run, limits: Limits) -> tuple[SearchAgent, list[dict[str
     return agents[best], rows
 
 
-def equal_time(run: Run, learned: dict[str, Evaluator], reference: SearchAgent) -> list[dict[str, Any]]:
+def equal_time(run: Run, learned: Mapping[str, Evaluator], reference: SearchAgent) -> list[dict[str, Any]]:
     """The learned Evals against the reference with the same time for each move."""
     limits = Limits(seconds=run.config.match_milliseconds / 1000)
     name = reference.name.partition("@")[0]
@@ -94,53 +97,3 @@ def equal_time(run: Run, learned: dict[str, Evaluator], reference: SearchAgent) 
         )
         for n, e in learned.items()
     ]
-
-
-def summarise(
-    run: Run, reference: str, rows: list[dict[str, Any]], timed: list[dict[str, Any]], generations: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """The result of the run, in plain JSON types."""
-    found = {p.stem: read_object(p) for p in sorted((run.folder / "steps").glob("*.json"))}
-    steps = {name: step for name, step in found.items() if step is not None and "seconds" in step}
-    last = run.config.generations - 1
-    dataset = Dataset([run.records(g) for g in range(min(last, 1), last + 1)], game=run.game)
-    linear = load_evaluator(run.folder / "evaluators" / "linear.safetensors", run.game)
-    by_hand = parse_evaluator(reference, run.game)
-    assert isinstance(by_hand, FeatureEval)
-    fits = {name: steps[f"fit-{name}"] for name in ("linear", "neural")}
-    fits[reference] = {"metrics": measure(predictor(by_hand), dataset).to_json()}
-    files = {name: str(run.folder / "evaluators" / f"{name}.safetensors") for name in ("linear", "neural")}
-    files |= {"result": str(run.folder / "result.json"), "report": str(run.folder / "report.html")}
-    tensors = linear.tensors()
-    return {
-        "evallearn": __version__,
-        "game": run.game.name,
-        "run": str(run.folder),
-        "seed": run.config.seed,
-        "command": run.command,
-        "settings": {**asdict(run.config), "random_plies": run.opening_plies},
-        "records": sum(g["records"] for g in generations),
-        "seconds": {name: step["seconds"] for name, step in steps.items()},
-        "files": files,
-        "reference": reference,
-        "ladder": sorted(rows, key=lambda r: r["elo"]),
-        "equal_time": timed,
-        "generations": generations,
-        "fits": fits,
-        "weights": {
-            "features": list(run.game.feature_names),
-            "weights": tensors["weights"].tolist(),
-            "bias": tensors["bias"].tolist(),
-            "spread": feature_spread(dataset),
-        },
-    }
-
-
-def feature_spread(dataset: Dataset) -> list[float]:
-    """The standard deviation of each feature in the records."""
-    n, total, squares = 0, np.zeros(dataset.n_features), np.zeros(dataset.n_features)
-    for batch in dataset.batches("train"):
-        x = batch.features.astype(np.float64)
-        n, total, squares = n + len(x), total + x.sum(axis=0), squares + (x**2).sum(axis=0)
-    spread: list[float] = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0)).tolist()
-    return spread

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from copy import copy
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from time import perf_counter
@@ -16,10 +18,11 @@ from typing import Any
 
 from evallearn.agents import Agent, SearchAgent
 from evallearn.arena import MatchConfig, MatchResult, play_match
+from evallearn.arena.journal import weights_mark
 from evallearn.atomic import write_json
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, require_selfplay, run_selfplay
 from evallearn.errors import DataError, EvaluatorError, SpecError
-from evallearn.evaluators import FeatureEval, load_evaluator, save_evaluator
+from evallearn.evaluators import FeatureEval, feature_hash, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.registry import spec_of
@@ -41,7 +44,11 @@ class LearnConfig:
     seed: int = 1
     """The same seed gives the same records, Evals and matches (but for those at equal time)."""
     generations: int = 3
-    """Rounds of self-play; the first plays without knowledge, each later one with the Eval of the round before."""
+    """Rounds of self-play, at most; the first plays without knowledge, each later one with the best Eval so far."""
+    patience: int = 3
+    """So many generations in a row without a better Eval end the run early."""
+    gate: float = 0.95
+    """How sure a match must make it that a candidate is better than the incumbent, for it to take its place."""
     games: int = 12000
     """Games of self-play in each generation."""
     depth: int = 4
@@ -58,10 +65,13 @@ class LearnConfig:
     """Time per move of the matches at equal time."""
 
     def __post_init__(self) -> None:
-        whole = {"generations": (1, 1000), "games": (100, 10**9), "match_pairs": (1, 10**7), "seed": (0, 2**53)}
+        whole = {"generations": (1, 1000), "patience": (1, 1000), "games": (100, 10**9), "match_pairs": (1, 10**7),
+                 "seed": (0, 2**53)}  # fmt: skip
         for name, (least, most) in whole.items():
             if not least <= getattr(self, name) <= most:
                 raise SpecError(f"{name}={getattr(self, name)}: give a whole number from {least} to {most}")
+        if not 0.5 <= self.gate < 1:
+            raise SpecError(f"gate={self.gate}: give a likelihood from 0.5 (any lead will do) to below 1, such as 0.95")
         if not 0 < self.match_milliseconds < 1e9:
             raise SpecError(f"match_milliseconds={self.match_milliseconds}: give a number above 0")
         Limits(depth=self.depth)  # these refuse what they cannot work with, before anything is played
@@ -89,6 +99,7 @@ class Run:
     def open(self) -> None:
         """Create the folder, or make sure that it holds this very run."""
         require_selfplay(self.game)
+        feature_hash(self.game)  # refuses features that are no numbers, before anything is played
         wanted = {"game": self.game.name, "game_version": self.game.version, **asdict(self.config)}
         path = self.folder / "run.json"
         if path.exists():
@@ -129,6 +140,25 @@ class Run:
         return result
 
     # --- the steps ---------------------------------------------------------------------------------------------------
+    def candidate(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
+        """What a generation learns, starting from the incumbent; and what is told about it."""
+        played = self.selfplay(generation, incumbent)
+        evaluator, fitted = self.fit(f"linear-{generation}", self.kept(generation), "logistic")
+        losses = {k: fitted["metrics"][k] for k in ("log_loss", "baseline_log_loss")}
+        return evaluator, {**{k: v for k, v in played.items() if k != "seconds"}, **losses}
+
+    def kept(self, generation: int) -> list[int]:
+        """The generations whose records teach this one, itself included.
+
+        The first one knows nothing: its games teach the next one, and are then left behind.
+        """
+        return list(range(min(generation, 1), generation + 1))
+
+    def dataset(self, generation: int) -> Dataset | None:
+        """The records that teach this generation; None if it learns without any."""
+        folders = [self.records(g) for g in self.kept(generation)]
+        return Dataset(folders, game=self.game) if all(f.exists() for f in folders) else None
+
     def selfplay(self, generation: int, evaluator: Evaluator) -> dict[str, Any]:
         """One generation of games, all by the same Eval."""
         config = self.config
@@ -184,18 +214,41 @@ class Run:
         details = self.once(f"fit-{name}", f"fit {name}", work, whole)
         return load_evaluator(path, self.game), details
 
-    def match(self, a: Agent, b: Agent, pairs: int, title: str) -> dict[str, Any]:
-        """A against B; a row of the ladder, from A's side."""
+    def keep(self, evaluator: FeatureEval, name: str) -> None:
+        """Save the Eval under another name, unless it is there."""
+        path = self.folder / "evaluators" / f"{name}.safetensors"
+        try:
+            there = weights_mark(load_evaluator(path, self.game)) == weights_mark(evaluator)
+        except EvaluatorError:
+            there = False
+        if not there:
+            renamed = copy(evaluator)
+            renamed.made = {**evaluator.made, "name": name}
+            save_evaluator(renamed, path)
+
+    def match(
+        self, a: Agent, b: Agent, pairs: int, title: str, *, kind: str = "match", seed: int | None = None
+    ) -> dict[str, Any]:
+        """A against B; a row of the ladder, from A's side. kind: what the step's name begins with."""
+        key = f"{kind}-{a.name}-{b.name}".replace("/", "_").replace(":", "_")
+        weights = "".join(weights_mark(getattr(agent, "evaluator", None)) for agent in (a, b))
+        folder = self.folder / "matches" / f"{key}{weights.replace(' #', '-')}"  # where a match that was killed goes on
 
         def work(move: Move) -> dict[str, Any]:
+            config = MatchConfig(
+                pairs=pairs, random_plies=self.opening_plies, seed=self.config.seed if seed is None else seed
+            )
             found = play_match(
-                self.game, a, b, MatchConfig(pairs=pairs, random_plies=self.opening_plies, seed=self.config.seed),
-                workers=self.workers, on_progress=lambda tally: move(tally.sets, tally.of),
+                self.game, a, b, config, workers=self.workers, folder=folder,
+                on_progress=lambda tally: move(tally.sets, tally.of),
             )  # fmt: skip
             return ladder_row(found)
 
-        key = f"match-{a.name}-{b.name}".replace("/", "_").replace(":", "_")
-        return self.once(key, title, work)
+        row = self.once(key, title, work)
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            folder.parent.rmdir()  # unless other matches wait there
+        return row
 
 
 def read_object(path: Path) -> dict[str, Any] | None:
@@ -213,7 +266,7 @@ def ladder_row(found: MatchResult) -> dict[str, Any]:
     return {
         "name": found.names[0].partition("@")[0], "opponent": found.names[1].partition("@")[0],
         "limit": found.names[0].partition("@")[2],
-        "elo": elo.elo, "low": elo.low, "high": elo.high, "score": found.score,
+        "elo": elo.elo, "low": elo.low, "high": elo.high, "los": elo.los, "score": found.score,
         "games": found.games, "distinct_games": found.distinct_games,
         "wins": found.wins, "draws": found.draws, "losses": found.losses,
         "nodes_per_move": list(found.nodes_per_move), "seconds_per_move": list(found.seconds_per_move),
@@ -224,7 +277,7 @@ def reversed_row(row: dict[str, Any]) -> dict[str, Any]:
     """The same match, told from the other side."""
     return {
         **row,
-        "name": row["opponent"], "opponent": row["name"], "score": 1 - row["score"],
+        "name": row["opponent"], "opponent": row["name"], "score": 1 - row["score"], "los": 1 - row["los"],
         "elo": -row["elo"], "low": -row["high"], "high": -row["low"], "wins": row["losses"], "losses": row["wins"],
         "nodes_per_move": row["nodes_per_move"][::-1], "seconds_per_move": row["seconds_per_move"][::-1],
     }  # fmt: skip

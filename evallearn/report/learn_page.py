@@ -6,8 +6,9 @@ import math
 from pathlib import Path
 
 from evallearn.report import plots
-from evallearn.report.page import Sections, badge, glossary, made, render_page, tile, top, write_page
-from evallearn.report.parts import Cell, Column, figure, figure_of, grid, named, table, text, words_of
+from evallearn.report.generations import generations
+from evallearn.report.page import Sections, alarm_box, badge, glossary, made, render_page, tile, top, write_page
+from evallearn.report.parts import Cell, Column, elo_interval, figure, figure_of, grid, named, table, text
 from evallearn.report.template import GLOSSARY
 from evallearn.report.words import (
     DASH,
@@ -50,7 +51,7 @@ def _header(result: Json) -> str:
     spent = [s for s in numbers(list(part(result.get("seconds")).values())) if s is not None]
     time = f"made in {duration(sum(spent))}" if spent else ""
     kicker = ("evallearn report", result.get("game"), seed, result.get("run"), time)
-    return top(kicker, headline(result), _tiles(result))
+    return top(kicker, headline(result), _tiles(result)) + alarm_box(result)
 
 
 def _tiles(result: Json) -> str:
@@ -116,58 +117,16 @@ def _score(row: Json) -> Cell:
     return Cell(" / ".join(fixed(c) for c in counts), (w + d / 2) / n)
 
 
-def _interval(row: Json) -> Cell:
-    return Cell(interval(row), number(row.get("low")))
-
-
 LADDER = (
     Column("agent", named, words=True),
     Column("search", lambda r: Cell(text(limit_words(r.get("limit")))), words=True),
     Column("Elo", figure_of("elo", signed)),
-    Column("95 % interval", _interval),
+    Column("95 % interval", elo_interval),
     Column("games", figure_of("games")),
     Column("distinct", figure_of("distinct_games")),
     Column("W / D / L", _score),
     Column("nodes / move", _nodes),
     Column("µs / move", _microseconds),
-)
-
-
-def _learning(result: Json) -> str:
-    generations, zero = rows(result.get("generations")), reference(result)
-    has = {key for key in ("elo", "log_loss") for g in generations if number(g.get(key)) is not None}
-    strength = loss = ""
-    if "elo" in has:
-        strength = figure(
-            plots.elo_curve("elo-plot", generations, zero),
-            "Fitted on the records of each generation, "
-            "matched against the same opponent; the band is the 95 % interval.",
-            "Strength",
-        )
-    if "log_loss" in has:
-        loss = figure(
-            plots.loss_curve("loss-plot", generations),
-            "On games that were held out. Generations differ in "
-            "their games, so compare each point with its own baseline.",
-            "Prediction",
-        )
-    return grid(strength, loss) + (table(GENERATIONS, generations) if generations else "")
-
-
-def _checksum(row: Json) -> Cell:
-    return Cell(f"<code>{text(str(row['checksum'])[:10])}</code>") if row.get("checksum") else Cell("")
-
-
-GENERATIONS = (
-    Column("generation", figure_of("generation")),
-    Column("played by", words_of("generator"), words=True),
-    Column("games", figure_of("games")),
-    Column("positions", figure_of("records")),
-    Column("Elo", figure_of("elo", signed)),
-    Column("95 % interval", _interval),
-    Column("log loss", figure_of("log_loss", lambda v: fixed(v, 4))),
-    Column("baseline", figure_of("baseline_log_loss", lambda v: fixed(v, 4))),
-    Column("checksum", _checksum, words=True),
 )
 
 
@@ -281,7 +240,7 @@ def _made(result: Json) -> str:
 
 SECTIONS: Sections = {
     "ladder": ("Elo ladder", _ladder),
-    "learning": ("Learning curve", _learning),
+    "learning": ("Learning curve", generations),
     "training": ("Training of the network", _training),
     "calibration": ("Calibration", _calibration),
     "weights": ("Weights", _weights),

@@ -14,7 +14,7 @@ from typing import Any
 from evallearn.atomic import write_atomically
 from evallearn.report.parts import grid, pairs, text
 from evallearn.report.template import document
-from evallearn.report.words import DASH, Json, duration, fixed, number, part
+from evallearn.report.words import DASH, Json, duration, fixed, number, part, rows
 
 Sections = Mapping[str, tuple[str, Callable[[Json], str]]]
 """id -> (title, body): the body is HTML, or empty if the result has nothing for it."""
@@ -60,6 +60,17 @@ def tile(label: str, figure: str, note: str = "", more: str = "") -> str:
 def badge(kind: str, said: str) -> str:
     """A verdict in its colour; kind: win, loss or even."""
     return f'<span class="badge {kind}">{said}</span>'
+
+
+def alarm_box(result: Json) -> str:
+    """The alarms that rang, in a box; a small line if none did; nothing if nobody looked."""
+    if not isinstance(result.get("alarms"), list):
+        return ""
+    found = rows(result["alarms"])
+    if not found:
+        return '<p class="kicker">No alarm rang.</p>'
+    items = "".join(f"<li><b>{text(a.get('about', ''))}</b> {text(a.get('text'))}</li>" for a in found)
+    return f'<div class="card alarm"><h3>{"Alarm" if len(found) == 1 else "Alarms"}</h3><ul>{items}</ul></div>'
 
 
 # --- how it was made, and what the words mean ------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from evallearn.report.words import DASH, Json, fixed, number, plain, short_agent
+from evallearn.report.words import DASH, Json, fixed, interval, number, plain, short_agent
 
 
 def text(value: Any) -> str:
@@ -36,6 +36,11 @@ def figure_of(key: str, show: Callable[[Any], str] = fixed) -> Callable[[Json], 
 
 def words_of(key: str) -> Callable[[Json], Cell]:
     return lambda row: Cell(text(row.get(key, "")))
+
+
+def elo_interval(row: Json) -> Cell:
+    """The cell that shows the 95 % interval of a row's Elo."""
+    return Cell(interval(row), number(row.get("low")))
 
 
 def table(columns: Sequence[Column], entries: Iterable[Json], *, heading: str = "") -> str:

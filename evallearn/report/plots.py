@@ -225,13 +225,41 @@ def elo_curve(figure: Any, generations: list[Json], zero: str) -> str:
     ax.axhline(0, color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
     ax.fill_between(x, [a for a, _ in ends], [b for _, b in ends], color=LINEAR, alpha=0.13, linewidth=0)
     ax.vlines(x, [a for a, _ in ends], [b for _, b in ends], color=LINEAR, linewidth=2)
-    ax.plot(x, y, color=LINEAR, marker="o", markersize=7)
+    ax.plot(x, y, color=LINEAR)
+    _promotions(ax, known, x, y)
     ax.margins(x=0.12, y=0.12)
     for a, b, (_, top) in zip(x, y, ends, strict=True):
         ax.annotate(signed(b), (a, top), xytext=(0, 5), textcoords="offset points", ha="center")
     ax.set(xlabel="generation", ylabel=f"Elo against {_name(zero)}" if zero else "Elo")
     _whole_ticks(ax)
     return "Elo by generation: " + ", ".join(signed(b) for b in y)
+
+
+def _promotions(ax: Any, known: Sequence[Json], x: list[float], y: list[float]) -> None:
+    """A dot for each generation: full if it took its incumbent's place, hollow if not."""
+    for e, a, b in zip(known, x, y, strict=True):
+        face = CARD if e.get("promoted") is False else LINEAR
+        ax.plot([a], [b], "o", markersize=7, markerfacecolor=face, markeredgecolor=LINEAR, markeredgewidth=1.7)
+
+
+@drawing(5.2, 3.1)
+def gate_plot(figure: Any, generations: list[Json]) -> str:
+    """Elo of each candidate against its incumbent, with the interval."""
+    gates = [{**part(g.get("gate")), "generation": g.get("generation"), "promoted": g.get("promoted")}
+             for g in generations]  # fmt: skip
+    known = [e for e in gates if number(e.get("elo")) is not None and number(e.get("generation")) is not None]
+    ax = figure.add_subplot()
+    x, y = _series(known, "generation", "elo")
+    ends = [(max(low, elo - REACH), min(high, elo + REACH)) for elo, low, high in map(_ends, known)]
+    ax.axhline(0, color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
+    ax.vlines(x, [a for a, _ in ends], [b for _, b in ends], color=LINEAR, linewidth=2)
+    _promotions(ax, known, x, y)
+    ax.margins(x=0.12, y=0.15)
+    for a, b, (_, top) in zip(x, y, ends, strict=True):
+        ax.annotate(signed(b), (a, top), xytext=(0, 5), textcoords="offset points", ha="center")
+    ax.set(xlabel="generation", ylabel="Elo against the incumbent")
+    _whole_ticks(ax)
+    return "Elo against the incumbent by generation: " + ", ".join(signed(b) for b in y)
 
 
 @drawing(5.2, 3.1)

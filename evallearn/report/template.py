@@ -103,6 +103,9 @@ th button:hover, th[aria-sort] button { color: var(--ink); }
   background: var(--ink); }
 .why { display: inline-block; min-width: 260px; white-space: normal; overflow-wrap: anywhere; }
 .gauge + small { display: flex; justify-content: space-between; }
+.alarm { margin-top: 16px; border-left: 5px solid var(--bad); background: var(--bad-soft); }
+.alarm h3 { color: var(--bad); }
+.alarm ul { margin: 0; padding-left: 20px; }
 .heat td, .heat tbody tr:hover td { background: rgba(var(--tint), var(--a, 0)); }
 .heat td.plus { --tint: var(--plus); }
 .heat td.minus { --tint: var(--minus); }
@@ -181,6 +184,8 @@ GLOSSARY = {
     "this way would hold the true Elo. Only an interval that leaves out 0 shows who is stronger.",
     "Distinct games": "Two fixed programs repeat themselves, and a repeated game is no new evidence. Openings are "
     "drawn at random and each is played twice with sides swapped; this counts the games that really differ.",
+    "Gate": "A match between what a generation has learned and the best Eval so far, whose games it learned from. It "
+    "takes that one's place only if the match makes it sure enough that it is better; the first one does in any case.",
     "Equal depth, equal time": "At equal depth both sides look equally many moves ahead, so only the judgement of the "
     "Eval counts. At equal time a slower Eval sees less: this is what a user of the program feels.",
     "Eval": "The function that judges a position where the search stops: a number between −1 (lost) and +1 (won).",

@@ -14,7 +14,7 @@ from evallearn.cli import run
 from evallearn.data import Dataset
 from evallearn.errors import DataError
 from evallearn.evaluators import LinearEval
-from evallearn.insight import Evidence, check_alarms, gather
+from evallearn.insight import Evidence, alarms_about, check_alarms, gather
 from evallearn.insight.alarms import CHECKS
 from evallearn.train import LinearEvalTrainer
 
@@ -162,6 +162,18 @@ def test_evidence_is_what_the_data_set_says(records: Path) -> None:
     states = [(s, r) for s, r in dataset.states(game, "test")][:50]
     assert np.allclose(found.value[:50], [fitted.evaluate(s, r.player) for s, r in states], atol=1e-5)
     assert len(found) == len(found.position) == len(batch.outcome)
+
+
+def test_alarms_about_several_evals_name_them(records: Path) -> None:
+    game = get_game("connect_four")
+    dataset, lines = Dataset(records, game=game), LinearEval.from_heuristic(game, "lines")
+    evals = {"zero": LinearEval.zero(game), "turned": LinearEval(game, -lines.weights, lines.bias), "none": lines}
+    found = {(a["name"], a["about"]): a["text"] for a in alarms_about(dataset, evals)}
+    assert ("constant_value", "zero") in found
+    assert ("wrong_sign", "turned") in found
+    for name, e in evals.items():
+        alone = {a.name: a.text for a in check_alarms(gather(dataset, e))}
+        assert alone == {n: text for (n, about), text in found.items() if name in about.split(", ")}
 
 
 def test_no_held_out_records_are_told(records: Path) -> None:

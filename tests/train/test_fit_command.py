@@ -95,6 +95,17 @@ def test_a_refusal_leaves_the_old_file(capsys, records, arguments, message):
     assert Path("x.safetensors").read_bytes() == b"old"
 
 
+def test_alarms_are_told_in_words_and_in_json(capsys, records, monkeypatch):
+    assert fitted(capsys, records)["alarms"] == []
+    assert fit(records) == 0
+    assert "no alarm rang" in capsys.readouterr().out
+    monkeypatch.setattr("evallearn.insight.alarms.SURE", 0.1)  # any value claims to be certain
+    told = fitted(capsys, records)["alarms"]
+    assert [(a["name"], a["about"]) for a in told] == [("saturated", "x")]
+    assert fit(records) == 0
+    assert f"alarm (x): {told[0]['text']}" in capsys.readouterr().out
+
+
 def test_records_of_another_game_or_of_other_features_are_refused(capsys, records):
     Path("x.safetensors").write_bytes(b"old")
     assert "tic_tac_toe" in refusal(capsys, records, game="othello")

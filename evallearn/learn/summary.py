@@ -1,0 +1,85 @@
+"""What a run has found, as one JSON object: result.json, and what the report shows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from evallearn import __version__
+from evallearn.agents import parse_evaluator
+from evallearn.data import Dataset
+from evallearn.evaluators import FeatureEval
+from evallearn.learn.generations import History
+from evallearn.learn.run import Run, read_object
+from evallearn.train import measure, predictor
+
+Rows = list[dict[str, Any]]
+
+
+def summarise(run: Run, reference: str, rows: Rows, timed: Rows, history: History) -> dict[str, Any]:
+    """The result of the run, in plain JSON types."""
+    found = {p.stem: read_object(p) for p in sorted((run.folder / "steps").glob("*.json"))}
+    steps = {name: step for name, step in found.items() if step is not None and "seconds" in step}
+    dataset = run.dataset(history.last)
+    return {
+        "evallearn": __version__,
+        "game": run.game.name,
+        "run": str(run.folder),
+        "seed": run.config.seed,
+        "command": run.command,
+        "settings": {**asdict(run.config), "random_plies": run.opening_plies},
+        "records": sum(g.get("records", 0) for g in history.generations),
+        "seconds": {name: step["seconds"] for name, step in steps.items()},
+        "files": files(run),
+        "reference": reference,
+        "ladder": sorted(rows, key=lambda r: r["elo"]),
+        "equal_time": timed,
+        "generations": history.generations,
+        "champion": history.best,
+        "stopped": history.stopped,
+        "fits": fits(run, reference, steps, history.best, dataset),
+        "weights": weights(history.champion, dataset),
+    }
+
+
+def files(run: Run) -> dict[str, str]:
+    """What a reader of the run looks for."""
+    paths = {name: run.folder / "evaluators" / f"{name}.safetensors" for name in ("linear", "neural")}
+    found = {name: str(path) for name, path in paths.items() if path.exists()}
+    return found | {"result": str(run.folder / "result.json"), "report": str(run.folder / "report.html")}
+
+
+def fits(
+    run: Run, reference: str, steps: dict[str, dict[str, Any]], best: int, dataset: Dataset | None
+) -> dict[str, Any]:
+    """How well the Evals foretell games that were held out: those that were fitted, and the reference beside them."""
+    named = {"linear": f"fit-linear-{best}", "neural": "fit-neural"}
+    found = {name: steps[step] for name, step in named.items() if step in steps}
+    by_hand = parse_evaluator(reference, run.game)
+    if dataset is not None and isinstance(by_hand, FeatureEval):
+        found[reference] = {"metrics": measure(predictor(by_hand), dataset).to_json()}
+    return found
+
+
+def weights(champion: FeatureEval, dataset: Dataset | None) -> dict[str, Any]:
+    """The weights of the linear Eval, and how much each feature varies in the records."""
+    tensors = champion.tensors()
+    spread = {} if dataset is None else {"spread": feature_spread(dataset)}
+    return {
+        "features": list(champion.game.feature_names),
+        "weights": tensors["weights"].tolist(),
+        "bias": tensors["bias"].tolist(),
+        **spread,
+    }
+
+
+def feature_spread(dataset: Dataset) -> list[float]:
+    """The standard deviation of each feature in the records."""
+    n, total, squares = 0, np.zeros(dataset.n_features), np.zeros(dataset.n_features)
+    for batch in dataset.batches("train"):
+        x = batch.features.astype(np.float64)
+        n, total, squares = n + len(x), total + x.sum(axis=0), squares + (x**2).sum(axis=0)
+    spread: list[float] = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0)).tolist()
+    return spread
