@@ -180,6 +180,10 @@ class Game(ABC):
     """How many numbers `cells` answers; 0: this game has none."""
     cell_values: ClassVar[int] = 0
     """A cell is 0 .. cell_values - 1."""
+    stacks: ClassVar[Sequence[Sequence[int]]] = ()
+    """Groups of equally many cells, each cell in one of them, that do not hold every combination: smaller tables."""
+    stack_contents: ClassVar[Sequence[Sequence[int]]] = ()
+    """What the cells of a stack can hold, as whoever is to move sees them: the same for all stacks."""
     symmetries: ClassVar[Sequence[Sequence[int]]] = ()
     """Rearrangements of the board that change nothing: cell i goes to symmetry[i]. The identity may be left out."""
     pattern_sets: ClassVar[Mapping[str, PatternSet]] = {}

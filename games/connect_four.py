@@ -10,6 +10,7 @@ that no line runs over from one column into the next. X moves first and is playe
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
@@ -49,6 +50,13 @@ THREAT_ROWS = tuple(BOTTOM << r for r in range(1, ROWS))
 
 SYMMETRIES = (tuple(range(COLUMNS * ROWS)), mirrored(COLUMNS, ROWS))
 """Of the cells, which are numbered ROWS * column + row."""
+
+
+def column_contents(rows: int) -> Iterator[tuple[int, ...]]:
+    """What a column can hold, as `cells` writes it: stones of both, one landing square, nothing above."""
+    for height in range(rows + 1):
+        for stones in product((1, 2), repeat=height):
+            yield (*stones, *(3, *[0] * (rows - 1))[: rows - height])
 
 
 class State(NamedTuple):
@@ -192,6 +200,10 @@ class ConnectFour(Game):
     }
     n_cells: ClassVar[int] = COLUMNS * ROWS
     cell_values: ClassVar[int] = 4
+    stacks: ClassVar[tuple[tuple[int, ...], ...]] = tuple(
+        tuple(range(ROWS * column, ROWS * (column + 1))) for column in range(COLUMNS)
+    )
+    stack_contents: ClassVar[tuple[tuple[int, ...], ...]] = tuple(column_contents(ROWS))
     symmetries: ClassVar[tuple[tuple[int, ...], ...]] = SYMMETRIES
     pattern_sets: ClassVar[Mapping[str, PatternSet]] = {
         "walks": PatternSet(

@@ -47,6 +47,7 @@ class PatternTrainer:
         *,
         alpha: float = 4.0,
         half_life: int = 0,
+        horizon: int = 0,
         lambda_: float = 0.6,
         epsilon: float = 0.1,
         opening_plies: int | None = None,
@@ -57,8 +58,9 @@ class PatternTrainer:
 
         opening_plies: None: four times what opens a match, so that odd positions are learned too.
         """
-        self.patterns, self.alpha, self.half_life, self.lambda_ = patterns, alpha, half_life, lambda_
-        self.epsilon, self.opening_plies, self.coherence, self.seed = epsilon, opening_plies, coherence, seed
+        self.patterns, self.alpha, self.half_life, self.horizon = patterns, alpha, half_life, horizon
+        self.lambda_, self.epsilon, self.opening_plies = lambda_, epsilon, opening_plies
+        self.coherence, self.seed = coherence, seed
 
     def fit(
         self,
@@ -107,6 +109,7 @@ class PatternTrainer:
         settings = TdSettings(
             alpha=self.alpha,
             half_life=self.half_life,
+            horizon=self.horizon,
             lambda_=self.lambda_,
             epsilon=self.epsilon,
             opening_plies=4 * game.opening_plies if self.opening_plies is None else self.opening_plies,

@@ -5,9 +5,10 @@ what one ply of look-ahead says,
 
     target = max over actions a of -V(result(s, a)), a finished game counting as what it is,
 
-whether that action is played or, for exploration, another one. With lambda above 0 the same error also moves the
-positions before, lambda**n of it n plies back, as far as the moves between were the best ones (Sutton 1988). V is
-tanh of the sum of weights; the step is the error times alpha, shared out to all places: the gradient of the log loss.
+whether that action is played or, for exploration, another one. At the end of the game every position learns, the last
+one first: with lambda above 0 also from lambda**n of the errors n plies later, as far as the moves between were the
+best ones (the forward view of Sutton 1988). V is tanh of the sum of weights; the step is the error times alpha, shared
+out to all places: the gradient of the log loss.
 
 With `coherence` every weight has a step of its own, smaller where its errors cancel out (Beal & Smith, "Temporal
 coherence and prediction decay in TD learning", 1999).
@@ -31,8 +32,6 @@ from evallearn.evaluators.squash import squash
 from evallearn.mixing import scramble
 
 TEMPLATE = Path(__file__).with_name("td_kernel.py")
-LEAST = 0.01
-"""Errors smaller than this, as a share of a win, are not carried further back."""
 KEY = "evallearn-td"
 COUNTERS = ("counter", "games", "moves", "errors")
 
@@ -45,6 +44,8 @@ class TdSettings:
     """Which part of an error one step takes away, about."""
     half_life: int = 0
     """Games after which the step is half as large, a third after twice as many; 0: it stays."""
+    horizon: int = 0
+    """The game at which the step has shrunk, in a straight line, to nothing; 0: it does not."""
     lambda_: float = 0.0
     epsilon: float = 0.1
     """Share of random moves."""
@@ -57,6 +58,7 @@ class TdSettings:
         for name, value, ok, remedy in (
             ("alpha", self.alpha, 0 < self.alpha < float("inf"), "a number above 0"),
             ("half_life", self.half_life, self.half_life >= 0, "0 or more games"),
+            ("horizon", self.horizon, self.horizon >= 0, "0 or more games"),
             ("lambda", self.lambda_, 0 <= self.lambda_ < 1, "a number from 0 to below 1"),
             ("epsilon", self.epsilon, 0 <= self.epsilon <= 1, "a number from 0 to 1"),
             ("opening_plies", self.opening_plies, self.opening_plies >= 0, "0 or more plies"),
@@ -64,6 +66,11 @@ class TdSettings:
         ):
             if not ok:
                 raise SpecError(f"{name}={value!r} does not work: give {remedy}")
+
+
+def inverse(games: int) -> float:
+    """1 / games; 0 stands for never."""
+    return 1.0 / games if games else 0.0
 
 
 class TdLearner:
@@ -82,20 +89,21 @@ class TdLearner:
                 f"the rules of {game.name} look back, which games against itself do not: use selfplay and fit"
             )
         self.layout, self.settings = layout, settings
-        n, places = layout.n_groups * layout.entries, len(layout.places)
+        n, places, plies = layout.n_groups * layout.entries, len(layout.places), (rules.max_plies + 1,)
         self.weights = np.zeros(n, np.float32)
         self.memory = np.zeros((n if settings.coherence else 1, 2), np.float32)
         fields: list[Any] = [
             ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("games", "i8"), ("moves", "i8"), ("errors", "f8"),
-            ("alpha", "f8"), ("decay", "f8"), ("rate", "f8"), ("best", "f8"), ("lambda_", "f8"), ("least", "f8"),
+            ("alpha", "f8"), ("decay", "f8"), ("cooling", "f8"), ("rate", "f8"), ("lambda_", "f8"),
             ("epsilon", "f8"), ("opening", "i8"), ("actions", "i4", (rules.max_actions,)),
-            ("movers", "i4", (rules.max_plies + 1,)), ("starts", "i8", (rules.max_plies + 1,)),
+            ("values", "f8", (rules.max_actions,)), ("movers", "i4", plies), ("starts", "i8", plies),
+            ("gaps", "f8", plies), ("followed", "i4", plies),
         ]  # fmt: skip
         self.box = np.zeros(1, np.dtype(fields, align=True))
         self.box["words"] = game.encode(game.initial())
         self.box["counter"] = scramble(settings.seed)
-        self.box["alpha"], self.box["lambda_"], self.box["least"] = settings.alpha, settings.lambda_, LEAST
-        self.box["decay"] = 1.0 / settings.half_life if settings.half_life else 0.0
+        self.box["alpha"], self.box["lambda_"] = settings.alpha, settings.lambda_
+        self.box["decay"], self.box["cooling"] = inverse(settings.half_life), inverse(settings.horizon)
         self.box["epsilon"], self.box["opening"] = settings.epsilon, settings.opening_plies
         self.params = layout.record()
         self.trail = np.zeros((rules.max_plies + 1, places), np.int32)
@@ -124,7 +132,6 @@ class TdLearner:
             ENTRIES=layout.entries,
             SCALE=scale,
             COHERENCE=self.settings.coherence,
-            TRACES=self.settings.lambda_ > 0,
         )
         announce(f"the learner of {game.name} patterns", module.learn)
         return module

@@ -1,12 +1,12 @@
 # mypy: ignore-errors
-"""Template: games against itself that teach pattern tables, by temporal differences. See `patterns.py`, which says what
-is learned, and `td_plain.py`, the same in plain Python. The names below are injected.
+"""Template: games against itself that teach pattern tables, by temporal differences. See `td.py`, which says what is
+learned, and `td_plain.py`, the same in plain Python. The names below are injected.
 
 State, actions, result, is_terminal, to_play, utility_mover    the game's `Rules`
 look, group                                                    of patterns_kernel.py
 mix64, squash                                                  of the toolkit
 N_WORDS, N_PLACES, ENTRIES                                     of the game and its patterns
-SCALE, COHERENCE, TRACES                                       a win's worth; per-weight steps; lambda is above 0
+SCALE, COHERENCE                                               a win's worth; per-weight steps
 CACHE                                                          whether the disk cache is on
 """
 
@@ -44,79 +44,79 @@ def add_up(weights, start, row):
 @njit
 def judge(s, weights, params, row):
     """What the unfinished `s` is worth to its mover, as a share of a win; its indices go into row."""
-    look(s, params)
+    side = to_play(s)
+    look(s, params, side)
     for p in range(N_PLACES):
-        row[p] = params.index[p]
+        row[p] = params.index[side, p]
     return squash(add_up(weights, group(s) * ENTRIES, row))
 
 
 @njit
 def best_child(s, n, io, weights, params, rows):
-    """The number of the best action by one ply, the first of equal ones; io.best is its worth to the mover."""
+    """The number of the best action by one ply, the first of equal ones; io.values are their worths to the mover."""
     chosen = 0
     for i in range(n):
         after = result(s, np.int64(io.actions[i]))
         if is_terminal(after):
-            value = -np.float64(utility_mover(after)) / SCALE
+            value = np.float64(utility_mover(after)) / SCALE
         else:
-            value = -judge(after, weights, params, rows[i])
-        if i == 0 or value > io.best:
-            io.best = value
+            value = judge(after, weights, params, rows[i])
+        io.values[i] = value if to_play(after) == to_play(s) else -value
+        if io.values[i] > io.values[chosen]:
             chosen = i
     return chosen
 
 
 @njit
-def change(weights, memory, start, row, error, io):
+def change(weights, memory, start, row, error, rate):
     """Move what the position at `row` is worth by a part of the error."""
     for p in range(N_PLACES):
         i = start + row[p]
-        rate = io.rate
+        own = rate
         if COHERENCE:
             if memory[i, 1] > 0:
-                rate *= abs(np.float64(memory[i, 0])) / np.float64(memory[i, 1])
+                own *= abs(np.float64(memory[i, 0])) / np.float64(memory[i, 1])
             memory[i, 0] += np.float32(error)
             memory[i, 1] += np.float32(abs(error))
-        weights[i] += np.float32(rate * error)
+        weights[i] += np.float32(own * error)
 
 
 @njit
-def teach(ply, first, error, io, weights, memory, trail):
-    """The error of ply `ply`, to its mover, for the positions from ply `first` on: lambda**n of it, n plies before."""
-    part = error
-    k = ply
-    while True:
-        signed = part if io.movers[k] == io.movers[ply] else -part
-        change(weights, memory, io.starts[k], trail[k], signed, io)
-        part *= io.lambda_
-        k -= 1
-        if not TRACES or k < first or abs(part) < io.least:
-            return
+def teach(plies, io, weights, memory, trail):
+    """All positions of the game, from the last to the first: each learns from its error and lambda of what follows."""
+    total = 0.0
+    for k in range(plies - 1, -1, -1):
+        if not io.followed[k]:
+            total = 0.0  # what came after is not what this position leads to
+        elif k + 1 < plies and io.movers[k] != io.movers[k + 1]:
+            total = -total
+        total = io.gaps[k] + io.lambda_ * total
+        change(weights, memory, io.starts[k], trail[k], total, io.rate)
 
 
 @njit
 def play(s, io, weights, memory, params, trail, rows):
     """One game from `s`."""
-    first = ply = 0
+    ply = 0
     opening = np.int64(uniform(io) * (io.opening + 1))
-    judge(s, weights, params, trail[0])
+    value = judge(s, weights, params, trail[0])
     while not is_terminal(s):
         n = actions(s, io.actions)
         io.movers[ply] = to_play(s)
         io.starts[ply] = group(s) * ENTRIES
-        chosen = best_child(s, n, io, weights, params, rows)
-        error = io.best - squash(add_up(weights, io.starts[ply], trail[ply]))
-        teach(ply, first, error, io, weights, memory, trail)
-        io.errors += abs(error)
+        best = best_child(s, n, io, weights, params, rows)
+        io.gaps[ply] = io.values[best] - value
+        io.errors += abs(io.gaps[ply])
+        chosen = best
         if ply < opening or uniform(io) < io.epsilon:
-            random = np.int64(uniform(io) * n)
-            if random != chosen:
-                first = ply + 1  # what follows is not what the positions so far lead to
-            chosen = random
+            chosen = np.int64(uniform(io) * n)
+        io.followed[ply] = chosen == best
         s = result(s, np.int64(io.actions[chosen]))
         ply += 1
+        value = io.values[chosen] if to_play(s) == io.movers[ply - 1] else -io.values[chosen]
         for p in range(N_PLACES):
             trail[ply, p] = rows[chosen, p]
+    teach(ply, io, weights, memory, trail)
     io.games += 1
     io.moves += ply
 
@@ -127,5 +127,6 @@ def learn(box, weights, memory, eval_box, trail, rows, games):
     io, params = box[0], eval_box[0]
     start = State(*to_fixed_tuple(io.words, N_WORDS))
     for _ in range(games):
-        io.rate = io.alpha / (N_PLACES * (1.0 + io.games * io.decay))
+        left = max(0.0, 1.0 - io.games * io.cooling)
+        io.rate = left * io.alpha / (N_PLACES * (1.0 + io.games * io.decay))
         play(start, io, weights, memory, params, trail, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,9 +11,20 @@ from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.squash import squash
 from evallearn.mixing import MASK64, scramble
 from evallearn.protocols import State
-from evallearn.train.td import LEAST, TdSettings
+from evallearn.train.td import TdSettings, inverse
 
 STEP = 0x9E3779B97F4A7C15
+
+
+class Step(NamedTuple):
+    """A position of a game."""
+
+    mover: int
+    places: list[int]
+    error: float
+    """What one ply of look-ahead says, less what the tables said."""
+    followed: bool
+    """Whether the best move was made."""
 
 
 class PlainTd:
@@ -33,6 +44,10 @@ class PlainTd:
         """Where the weights of `s` stand, as its mover sees it."""
         start = self.layout.group(s) * self.layout.entries
         return [start + i for i in self.layout.indices([int(c) for c in self.game.cells(s, self.game.to_play(s))])]
+
+    def worth(self, s: State, player: int) -> float:
+        """What `s` is worth to the player, as a share of a win."""
+        return self.value(s) if self.game.to_play(s) == player else -self.value(s)
 
     def value(self, s: State) -> float:
         """What `s` is worth to its mover, as a share of a win."""
@@ -55,33 +70,35 @@ class PlainTd:
                 self.memory[i] += np.float32(error), np.float32(abs(error))
             self.weights[i] += np.float32(own * error)
 
-    def teach(self, path: list[tuple[int, list[int]]], error: float, rate: float) -> None:
-        """path: (mover, places) of the positions that the error reaches; the last is the one it belongs to."""
-        part = error
-        for mover, places in reversed(path):
-            self.change(places, part if mover == path[-1][0] else -part, rate)
-            part *= self.settings.lambda_
-            if self.settings.lambda_ == 0 or abs(part) < LEAST:
-                return
+    def teach(self, path: list[Step], rate: float) -> None:
+        """Every position learns from its own error, and from lambda of what followed as long as it was the best."""
+        total, follower = 0.0, path[-1].mover
+        for step in reversed(path):
+            total = 0.0 if not step.followed else total if step.mover == follower else -total
+            total = step.error + self.settings.lambda_ * total
+            self.change(step.places, total, rate)
+            follower = step.mover
+
+    def rate(self) -> float:
+        """The step of this game."""
+        left = max(0.0, 1.0 - self.games * inverse(self.settings.horizon))
+        slower = 1.0 + self.games * inverse(self.settings.half_life)
+        return left * self.settings.alpha / (len(self.layout.places) * slower)
 
     def play(self) -> None:
         """One game against itself."""
         game, settings = self.game, self.settings
-        decay = 1.0 / settings.half_life if settings.half_life else 0.0
-        rate = settings.alpha / (len(self.layout.places) * (1.0 + self.games * decay))
-        s, path, ply = game.initial(), list[Any](), 0
+        s, path = game.initial(), list[Step]()
         opening = int(self.uniform() * (settings.opening_plies + 1))
         while not game.is_terminal(s):
             choices = game.actions(s)
-            values = [-self.value(game.result(s, a)) for a in choices]
-            best = values.index(max(values))
-            path.append((game.to_play(s), self.places(s)))
-            error = values[best] - self.value(s)
-            self.teach(path, error, rate)
-            self.errors += abs(error)
-            chosen = best
-            if ply < opening or self.uniform() < settings.epsilon:
+            values = [self.worth(game.result(s, a), game.to_play(s)) for a in choices]
+            chosen = best = values.index(max(values))
+            if len(path) < opening or self.uniform() < settings.epsilon:
                 chosen = int(self.uniform() * len(choices))
-                path = path if chosen == best else []
-            s, ply = game.result(s, choices[chosen]), ply + 1
-        self.games, self.moves = self.games + 1, self.moves + ply
+            path.append(Step(game.to_play(s), self.places(s), values[best] - self.value(s), chosen == best))
+            s = game.result(s, choices[chosen])
+        self.teach(path, self.rate())
+        for step in path:
+            self.errors += abs(step.error)
+        self.games, self.moves = self.games + 1, self.moves + len(path)

@@ -171,6 +171,11 @@ def _check_cells(game: Game, rules: Rules, s: State, state: Any, here: str, expe
         f"gave {len(plain)} cells from {min(plain, default=0)} to {max(plain, default=0)}",
         f"answer n_cells={game.n_cells} numbers of 0..{game.cell_values - 1}",
     )  # fmt: skip
+    held = {tuple(plain[c] for c in stack) for stack in game.stacks}
+    expect(
+        held <= set(map(tuple, game.stack_contents)), "stack_contents",
+        f"lacks {held - set(map(tuple, game.stack_contents))} of {here}", "name all that a stack can hold",
+    )  # fmt: skip
     out = np.zeros(game.n_cells, np.int32)
     _run(expect, "rules.cells", f"write {game.n_cells} numbers", here, partial(rules.cells, state, out))
     expect(out.tolist() == plain, "rules.cells", f"gave {out.tolist()}, plain {plain} in {here}", ALIKE)

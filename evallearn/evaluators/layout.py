@@ -1,15 +1,19 @@
 """Where patterns lie on the board and in their tables: squares after symmetry, offsets, and which cell moves what.
 
-A pattern of n cells has a table of cell_values**n numbers; its symmetric places share it. All tables of a group (a
-phase, a player to move) stand one behind the other, so that a place's *index* is the start of its table plus
+The cells of a game stand in *stacks*, of which only some contents occur: in a column of Connect Four nothing floats.
+A game that declares none has a stack for every cell. What a pattern sees of a stack is numbered, and a table has a
+number for every combination of those, 2,048 instead of 65,536 where a pattern has 3, 3 and 2 cells of three columns.
+Its symmetric places share it. All tables of a group (a phase, a player to move) stand one behind the other, so that a
+place's *index* is the start of its table plus what each stack adds,
 
-    sum of cells[squares[i]] * cell_values**i
+    codes[stack][its content][place],
 
-and a cell that changes adds a known number to the index of each place that it belongs to.
+and a stack that changes adds a known number to the index of each place.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,14 +39,21 @@ class Layout:
         self.game, self.by_phase, self.by_player = game, by_phase, by_player
         self.n_groups = (game.n_phases if by_phase else 1) * (game.n_players if by_player else 1)
         self.patterns = tuple(tuple(int(cell) for cell in pattern) for pattern in patterns)
+        alone = [(cell,) for cell in range(game.n_cells)], [(value,) for value in range(game.cell_values)]
+        stacks, contents = (game.stacks, game.stack_contents) if game.stacks else alone
+        self.stacks, self.contents = [tuple(stack) for stack in stacks], [tuple(content) for content in contents]
+        self._numbers = {content: i for i, content in enumerate(self.contents)}
+        self._stack_of = {cell: (n, row) for n, stack in enumerate(self.stacks) for row, cell in enumerate(stack)}
         self._check()
-        self.sizes = [game.cell_values ** len(pattern) for pattern in self.patterns]
+        self.sizes = [math.prod(len(seen) for seen in self._seen(pattern)) for pattern in self.patterns]
         self.starts = [sum(self.sizes[:i]) for i in range(len(self.sizes))]
         self.entries = sum(self.sizes)
         """Numbers of one group."""
         self.places = [(i, place) for i, pattern in enumerate(self.patterns) for place in images(game, pattern)]
         """(number of the pattern, its squares there)."""
-        self.powers = [game.cell_values**i for i in range(max(map(len, self.patterns)))]
+        self._first = np.array([self.starts[i] for i, _ in self.places], np.int32)
+        self.codes = self._codes()
+        """int32[n_stacks, n_contents, n_places]."""
 
     @classmethod
     def of(cls, game: Game, chosen: PatternSet) -> Layout:
@@ -59,12 +70,42 @@ class Layout:
                 raise EvaluatorError(
                     f"pattern {i} of {name} has the cells {list(pattern)}: give different ones of 0..{cells - 1}"
                 )
-            entries += self.game.cell_values ** len(pattern)
+            entries += math.prod(len(seen) for seen in self._seen(pattern))
             if entries * self.n_groups > MOST_ENTRIES:
                 raise EvaluatorError(
                     f"the tables of {name} up to pattern {i}, of {len(pattern)} cells, would hold "
                     f"{entries * self.n_groups:,} numbers; at most {MOST_ENTRIES:,}: give fewer or smaller patterns"
                 )
+
+    def _split(self, place: Sequence[int]) -> dict[int, list[int]]:
+        """{stack: the rows of it that the place has}, in the order of the place's cells."""
+        rows: dict[int, list[int]] = {}
+        for cell in place:
+            stack, row = self._stack_of[cell]
+            rows.setdefault(stack, []).append(row)
+        return rows
+
+    def _seen(self, place: Sequence[int]) -> list[dict[tuple[int, ...], int]]:
+        """For each stack of the place, what can stand on its rows, numbered."""
+        found = []
+        for rows in self._split(place).values():
+            parts = dict.fromkeys(tuple(content[row] for row in rows) for content in self.contents)
+            found.append({part: i for i, part in enumerate(parts)})
+        return found
+
+    def _codes(self) -> np.ndarray:
+        codes = np.zeros((len(self.stacks), len(self.contents), len(self.places)), np.int32)
+        for p, (pattern, place) in enumerate(self.places):
+            stride, seen = 1, self._seen(self.patterns[pattern])
+            if [set(part) for part in seen] != [set(part) for part in self._seen(place)]:
+                raise EvaluatorError(
+                    f"a symmetry of {self.game.name} tears pattern {pattern} at {list(place)}: it must carry the "
+                    "stacks onto stacks, with the rows in the same places"
+                )
+            for part, (stack, rows) in zip(seen, self._split(place).items(), strict=True):
+                codes[stack, :, p] = [stride * part[tuple(c[row] for row in rows)] for c in self.contents]
+                stride *= len(part)
+        return codes
 
     def group(self, s: State) -> int:
         """Which tables count in `s`."""
@@ -73,14 +114,18 @@ class Layout:
 
     def indices(self, cells: Sequence[int]) -> list[int]:
         """Of every place, in the tables of a group."""
-        powers, starts = self.powers, self.starts
-        return [starts[i] + sum(cells[c] * powers[k] for k, c in enumerate(place)) for i, place in self.places]
+        total = self._first.copy()
+        for stack, codes in zip(self.stacks, self.codes, strict=True):
+            total += codes[self._numbers[tuple(int(cells[c]) for c in stack)]]
+        return total.tolist()  # type: ignore[no-any-return]  # a list of ints
 
     # --- for kernels -------------------------------------------------------------------------------------------------
     def bindings(self) -> dict[str, Any]:
         """Compile-time sizes of patterns_kernel.py."""
         return {
-            "N_CELLS": self.game.n_cells,
+            "N_STACKS": len(self.stacks),
+            "HEIGHT": len(self.stacks[0]),
+            "VALUES": self.game.cell_values,
             "N_PLACES": len(self.places),
             "N_PLAYERS": self.game.n_players,
             "ENTRIES": self.entries,
@@ -89,20 +134,36 @@ class Layout:
         }
 
     def record(self, extra: Sequence[Any] = ()) -> np.ndarray:
-        """One record for `look` of patterns_kernel.py, which has seen an empty board (every cell 0)."""
-        hits = [(c, p, self.powers[k]) for p, (_, place) in enumerate(self.places) for k, c in enumerate(place)]
-        hits.sort()
-        n = self.game.n_cells
+        """One record for `look` of patterns_kernel.py: as if each player had seen nothing but first contents."""
+        (stacks, _, places), players = self.codes.shape, self.game.n_players
         fields = [
-            *extra, ("fresh", "i4", (n,)), ("seen", "i4", (n,)), ("index", "i4", (len(self.places),)),
-            ("first", "i4", (n + 1,)), ("place", "i4", (len(hits),)), ("power", "i4", (len(hits),)),
+            *extra, ("fresh", "i4", (self.game.n_cells,)), ("seen", "i4", (players, stacks)),
+            ("index", "i4", (players, places)),
         ]  # fmt: skip
+        tables = self._by_stack() if len(self.stacks[0]) > 1 else self._by_cell()
+        fields += [(name, "i4", np.shape(table)) for name, table in tables.items()]
         record = np.zeros(1, np.dtype(fields, align=True))
-        record["index"] = [self.starts[i] for i, _ in self.places]
-        record["first"] = np.searchsorted([c for c, _, _ in hits], range(n + 1))
-        record["place"] = [p for _, p, _ in hits]
-        record["power"] = [power for _, _, power in hits]
+        record["index"] = self._first + self.codes[:, 0].sum(axis=0)
+        for name, table in tables.items():
+            record[name] = table
         return record
+
+    def _by_stack(self) -> dict[str, Any]:
+        """The cells of each stack, the number of each content, and what it adds."""
+        values, number = self.game.cell_values, np.zeros(self.game.cell_values ** len(self.stacks[0]), np.int32)
+        for content, n in self._numbers.items():
+            number[sum(value * values**row for row, value in enumerate(content))] = n
+        return {"stack": self.stacks, "number": number, "codes": self.codes}
+
+    def _by_cell(self) -> dict[str, Any]:
+        """The places that each cell belongs to, one list behind the other; there value v adds v times `step`."""
+        steps = self.codes[:, 1]
+        cells, places = np.nonzero(steps)
+        return {
+            "first": np.searchsorted(cells, range(len(steps) + 1)),
+            "place": places,
+            "step": steps[cells, places],
+        }
 
 
 def images(game: Game, pattern: Sequence[int]) -> list[tuple[int, ...]]:

@@ -209,7 +209,15 @@ def _cell_hash_of_class(game_class: type[Game]) -> str:
 
 
 def _cell_hash(game: Game) -> str:
-    shape = (game.name, game.n_phases, game.n_cells, game.cell_values, [list(s) for s in game.symmetries])
+    shape: tuple[Any, ...] = (
+        game.name,
+        game.n_phases,
+        game.n_cells,
+        game.cell_values,
+        [list(s) for s in game.symmetries],
+    )
+    if game.stacks:
+        shape = (*shape, [list(stack) for stack in game.stacks], [list(content) for content in game.stack_contents])
     digest, lcg = hashlib.sha256(repr(shape).encode()), 1
     for _ in range(8):
         s = game.initial()

@@ -3,11 +3,12 @@
 
 cells, phase, to_play                                     the game's `Rules`
 short_at, squash                                          of the toolkit
-N_CELLS, N_PLACES, N_PLAYERS, ENTRIES, BY_PHASE, BY_PLAYER    see `Layout`
+N_STACKS, HEIGHT, VALUES, N_PLACES, N_PLAYERS, ENTRIES, BY_PHASE, BY_PLAYER    see `Layout`
 SCALE                                                     what a win is worth
 
-Positions that are looked at one after the other differ in few cells, as brothers in a search do; so `look` keeps the
-indices of the last position and mends what differs. They are whole numbers: the way there leaves no trace.
+Positions that are looked at one after the other differ in few stacks, as brothers in a search do; so `look` keeps the
+indices of the last position that each player saw and mends what differs. They are whole numbers: the way there leaves
+no trace.
 """
 
 import numpy as np
@@ -15,15 +16,38 @@ from numba import njit
 
 
 @njit
-def look(s, params):
-    """Brings params.index to the position `s`, seen by the mover."""
-    cells(s, params.fresh)
-    for c in range(N_CELLS):
-        change = params.fresh[c] - params.seen[c]
+def look_at_cells(params, side):
+    """Brings params.index[side] to params.fresh, cell by cell: few places have a part in each."""
+    for c in range(N_STACKS):
+        change = params.fresh[c] - params.seen[side, c]
         if change != 0:
-            params.seen[c] = params.fresh[c]
+            params.seen[side, c] = params.fresh[c]
             for i in range(params.first[c], params.first[c + 1]):
-                params.index[params.place[i]] += change * params.power[i]
+                params.index[side, params.place[i]] += change * params.step[i]
+
+
+@njit
+def look_at_stacks(params, side):
+    """The same stack by stack: many places have a part in each, so whole rows are added, eight in an instruction."""
+    for n in range(N_STACKS):
+        key = 0
+        for row in range(HEIGHT - 1, -1, -1):
+            key = key * VALUES + params.fresh[params.stack[n, row]]
+        now, before = params.number[key], params.seen[side, n]
+        if now != before:
+            params.seen[side, n] = now
+            for p in range(N_PLACES):
+                params.index[side, p] += params.codes[n, now, p] - params.codes[n, before, p]
+
+
+@njit
+def look(s, params, side):
+    """Brings params.index[side] to the position `s`, in which that player is to move."""
+    cells(s, params.fresh)
+    if HEIGHT > 1:
+        look_at_stacks(params, side)
+    else:
+        look_at_cells(params, side)
 
 
 @njit
@@ -39,11 +63,12 @@ def group(s):
 
 @njit
 def evaluate_mover(s, params):
-    look(s, params)
+    side = to_play(s)
+    look(s, params, side)
     start = group(s) * ENTRIES
     total = np.int64(0)
     for p in range(N_PLACES):
-        total += short_at(params.tables, start + params.index[p])
+        total += short_at(params.tables, start + params.index[side, p])
     return np.float32(SCALE * squash(params.unit * np.float64(total)))
 
 

@@ -125,6 +125,38 @@ def test_places_of_a_pattern_are_its_different_images():
     assert len({frozenset(p) for p in images(Othello(), tuple(range(8)))}) == 4
 
 
+def test_stacks_make_tables_as_small_as_what_can_stand_there():
+    """Of a column's three lowest squares: 1 + 2 + 4 + 8 contents, not 64; higher up, one more: nothing near."""
+    layout = Layout(ConnectFour(), [(0, 1, 2), (1, 2, 3), (0, 6, 12), (2, 6, 7)], by_phase=False, by_player=False)
+    assert layout.sizes == [15, 16, 27, 4 * 7]
+    assert Layout(Othello(), [(0, 1, 2)], by_phase=False, by_player=False).sizes == [27]
+
+
+@pytest.mark.parametrize("name", ["connect_four", "othello"])
+def test_no_two_contents_of_a_place_share_a_number(name):
+    game = get_game(name)
+    layout = Layout.of(game, next(iter(game.pattern_sets.values())))
+    seen: dict = {}
+    for s in positions(name):
+        cells = game.cells(s, game.to_play(s))
+        for p, index in enumerate(layout.indices(cells)):
+            pattern, place = layout.places[p]
+            assert layout.starts[pattern] <= index < layout.starts[pattern] + layout.sizes[pattern]
+            content = pattern, tuple(cells[c] for c in place)
+            assert seen.setdefault(index, content) == content
+
+
+class Upside(ConnectFour):
+    """Its symmetry turns columns upside down."""
+
+    symmetries = (tuple(6 * (i // 6) + 5 - i % 6 for i in range(42)),)
+
+
+def test_a_symmetry_that_tears_stacks_is_refused():
+    with pytest.raises(EvaluatorError, match=r"a symmetry of connect_four tears pattern 0 at \[5, 4\]: it must carry"):
+        Layout(Upside(), [(0, 1)], by_phase=False, by_player=False)
+
+
 class WrongCells(ConnectFour):
     def cells(self, s, player):
         return tuple(0 if c == 3 else c for c in super().cells(s, player))
@@ -157,8 +189,8 @@ def test_cells_off_the_board_are_refused(bad):
 
 
 def test_tables_without_bound_are_refused():
-    with pytest.raises(EvaluatorError, match=r"up to pattern 0, of 14 cells, would hold 268,435,456 numbers"):
-        Layout(ConnectFour(), [range(14)], by_phase=False, by_player=False)
+    with pytest.raises(EvaluatorError, match=r"up to pattern 0, of 17 cells, would hold 129,140,163 numbers"):
+        Layout(Othello(), [range(17)], by_phase=False, by_player=False)
     for patterns in ([], [(0,)] * (MOST_PATTERNS + 1)):
         with pytest.raises(EvaluatorError, match=rf"{len(patterns)} patterns for connect_four: give 1 to 1024"):
             Layout(ConnectFour(), patterns, by_phase=False, by_player=False)
@@ -166,13 +198,13 @@ def test_tables_without_bound_are_refused():
 
 def test_wrong_tables_and_units_are_refused():
     layout = small().layout
-    with pytest.raises(EvaluatorError, match=r"needs tables of shape \(8, 80\) and type int16, got \(8, 81\)"):
+    with pytest.raises(EvaluatorError, match=r"needs tables of shape \(8, 35\) and type int16, got \(8, 81\)"):
         PatternEval(layout, np.zeros((8, 81), np.int16), 1.0)
     for unit in (0.0, -1.0, 3.0, float("nan"), float("inf")):
         with pytest.raises(EvaluatorError, match="of this pattern Eval is no power of two: make it again"):
             PatternEval(layout, small().tables, unit)
     with pytest.raises(EvaluatorError, match="a weight of this pattern Eval of connect_four is not a finite number"):
-        PatternEval.from_weights(layout, np.full((8, 80), np.nan))
+        PatternEval.from_weights(layout, np.full((8, 35), np.nan))
 
 
 def test_a_misspelt_set_suggests_the_nearest():
@@ -184,7 +216,7 @@ def test_a_misspelt_set_suggests_the_nearest():
 # --- files -------------------------------------------------------------------------------------------------------
 def test_rounding_to_16_bits_loses_little_and_happens_once():
     layout = small().layout
-    weights = np.random.default_rng(4).normal(0, 1, (8, 80)).astype(np.float32)
+    weights = np.random.default_rng(4).normal(0, 1, (8, 35)).astype(np.float32)
     e = PatternEval.from_weights(layout, weights)
     kept = e.tables * e.unit
     assert np.abs(kept - weights).max() <= np.abs(weights).max() / 32767
@@ -233,7 +265,7 @@ def forged(path, **changes):
         ({"unit": np.array([0.3], np.float32)}, "is no power of two"),
         ({"unit": np.array([np.nan], np.float32)}, "is no power of two"),
         ({"values": np.zeros(3, np.int16)}, "places for 3 numbers: make the file again"),
-        ({"gaps": np.array([255] * 9 + [0], np.uint8), "values": np.ones(1, np.int16)}, "its tables end at 640"),
+        ({"gaps": np.array([255] * 9 + [0], np.uint8), "values": np.ones(1, np.int16)}, "its tables end at 280"),
         ({"squares": np.zeros((1, 2), np.int32)}, r"tensor squares is I32, not I16 \(int16\): make the file again"),
     ],
 )

@@ -19,13 +19,17 @@ from evallearn.protocols import PatternSet
 from evallearn.registry import get_game
 from evallearn.train.patterns import PatternTrainer, Progress
 from evallearn.train.td import TdLearner, TdSettings
-from evallearn.train.td_plain import PlainTd
+from evallearn.train.td_plain import PlainTd, Step
 
 LINES = PatternSet(patterns=[(0, 6, 12, 18), (18, 19, 20, 21), (12, 19, 26)], note="Three lines.", by_player=True)
 
 
+def layout() -> Layout:
+    return Layout.of(ConnectFour(), LINES)
+
+
 def learner(**settings) -> TdLearner:
-    return TdLearner(Layout.of(ConnectFour(), LINES), TdSettings(**settings))
+    return TdLearner(layout(), TdSettings(**settings))
 
 
 def same(a, b) -> bool:
@@ -40,7 +44,7 @@ def same(a, b) -> bool:
     [
         {},
         {"lambda_": 0.6, "epsilon": 0.3, "seed": 7},
-        {"coherence": True, "lambda_": 0.3, "half_life": 2, "opening_plies": 0},
+        {"coherence": True, "lambda_": 0.3, "half_life": 2, "horizon": 9, "opening_plies": 0},
     ],
     ids=["td0", "lambda", "coherence"],
 )
@@ -64,8 +68,9 @@ def test_first_step_moves_the_value_towards_a_win_by_alpha():
     plain = PlainTd(Layout.of(game, LINES), TdSettings(alpha=0.5, epsilon=0.0, opening_plies=0, lambda_=0.5))
     before, last = game.from_text("41414"), game.from_text("414142")
     assert game.is_terminal(game.result(last, 3))
-    path = [(game.to_play(s), plain.places(s)) for s in (before, last)]
-    plain.teach(path, 1.0 - plain.value(last), 0.5 / len(plain.layout.places))
+    errors = (0.0, 1.0 - plain.value(last))
+    path = [Step(game.to_play(s), plain.places(s), e, True) for s, e in zip((before, last), errors, strict=True)]
+    plain.teach(path, 0.5 / len(plain.layout.places))
     assert plain.value(last) == pytest.approx(math.tanh(0.5), abs=0.2)
     assert plain.value(last) > 0 > plain.value(before)
 
@@ -139,7 +144,7 @@ def test_checkpoint_of_another_size_is_refused(tmp_path):
     file, small = tmp_path / "e.resume", learner()
     small.weights = small.weights[:5]
     small.save(file)
-    with pytest.raises(DataError, match=r"holds \(5,\) weights, not \(1152,\): delete it"):
+    with pytest.raises(DataError, match=rf"holds \(5,\) weights, not \({2 * layout().entries},\): delete it"):
         learner().restore(file)
 
 
@@ -175,6 +180,7 @@ def test_nan_stops_too(monkeypatch):
         ({"alpha": 0.0}, "alpha=0.0 does not work: give a number above 0"),
         ({"alpha": math.nan}, "alpha=nan does not work"),
         ({"half_life": -1}, "half_life=-1 does not work: give 0 or more games"),
+        ({"horizon": -1}, "horizon=-1 does not work: give 0 or more games"),
         ({"lambda_": 1.0}, "lambda=1.0 does not work: give a number from 0 to below 1"),
         ({"epsilon": 1.5}, "epsilon=1.5 does not work: give a number from 0 to 1"),
         ({"opening_plies": -1}, "opening_plies=-1 does not work: give 0 or more plies"),

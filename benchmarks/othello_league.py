@@ -1,0 +1,240 @@
+"""How strong is a pattern Eval of Othello among the published 1-ply players?
+
+    python benchmarks/othello_league.py FILE [--games 10000]      FILE against SWH, and against all on the Lucas boards
+    python benchmarks/othello_league.py NAME                      a published player in its place, e.g. SWH
+    python benchmarks/othello_league.py --check                   does this league give the published figures?
+
+(a) The Othello League: from the start, colours in turn, both make 10 % of their moves at random, against the
+weighted-piece counter SWH. (b) 1,000 boards of Lucas, both colours, no chance: against each of the other players. All look one ply
+ahead and take the best position after their move, the earliest of equal ones; a finished game counts as what it is.
+The players are read from ../shared/reference; where they are absent, it says so and ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from evallearn.errors import unknown
+from evallearn.evaluators import PatternEval, load_evaluator
+from evallearn.games.othello import Othello
+from evallearn.games.othello_rules import RULES, State
+
+REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/othello"
+RANDOM_RATE = 0.1
+FINISHED = 1e6
+"""Weighs the result of a finished game above any Eval."""
+ONE = np.uint64(1)
+BEST = "JaskowskiSzubert2015CoCMAES-4+2x2"
+
+actions, result, is_terminal = RULES.actions, RULES.result, RULES.is_terminal
+phase, utility_mover = RULES.phase, RULES.utility_mover
+
+
+@dataclass(frozen=True)
+class Player:
+    """An n-tuple network: the value of a board is the sum of weights[group, start + what stands on the squares]."""
+
+    name: str
+    squares: np.ndarray
+    """int64[n_places, longest], the most significant first, -1 after the last."""
+    starts: np.ndarray
+    """int64[n_places]."""
+    weights: np.ndarray
+    """float64[n_groups, n_weights]; of several groups the phase chooses."""
+    digits: np.ndarray
+    """int64[2, 3]: for Black and White, what an own disc, an empty square and an opposing disc count."""
+    signs: np.ndarray
+    """float64[2]: for Black and White, whether more is better."""
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return self.squares, self.starts, self.weights, self.digits, self.signs
+
+
+# --- reading players -------------------------------------------------------------------------------------------------
+OWN_HIGH = [2, 1, 0]
+"""Published tables count white 0, empty 1, black 2."""
+
+
+def read_counter(path: Path) -> Player:
+    """A weighted-piece counter: 64 numbers, own minus opposing discs."""
+    weights = np.array(path.read_text().split(), np.float64)
+    table = np.stack([-weights, 0 * weights, weights], axis=1)
+    squares = np.arange(64)[:, None]
+    return Player(path.stem, squares, 3 * squares[:, 0], table.reshape(1, -1), np.array([OWN_HIGH] * 2), np.ones(2))
+
+
+def read_ntuple(path: Path) -> Player:
+    """`# name mode=`, the count; per tuple `size places`, the squares of each place, then its 3**size weights."""
+    lines = path.read_text().splitlines()
+    negated = "mode=BOARD_INVERSION" not in lines[0]
+    numbers = iter(" ".join(lines[1:]).split())
+    squares, starts, weights = list[list[int]](), list[int](), list[float]()
+    for _ in range(int(next(numbers))):
+        size, places = int(next(numbers)), int(next(numbers))
+        squares += [[int(next(numbers)) for _ in range(size)] for _ in range(places)]
+        starts += [len(weights)] * places
+        weights += [float(next(numbers)) for _ in range(3**size)]
+    digits = np.array([OWN_HIGH, OWN_HIGH[::-1] if negated else OWN_HIGH])
+    signs = np.array([1.0, -1.0 if negated else 1.0])
+    return Player(path.stem, padded(squares), np.array(starts), np.array([weights]), digits, signs)
+
+
+def of_eval(evaluator: PatternEval) -> Player:
+    """Our Eval judges as the player who is to move next sees it: own discs 1, those of the one who moved 2."""
+    layout = evaluator.layout
+    squares = [list(place)[::-1] for _, place in layout.places]
+    starts = np.array([layout.starts[pattern] for pattern, _ in layout.places])
+    weights = evaluator.unit * evaluator.tables.astype(np.float64)
+    return Player(evaluator.name, padded(squares), starts, weights, np.array([[2, 0, 1]] * 2), -np.ones(2))
+
+
+def padded(rows: list[list[int]]) -> np.ndarray:
+    longest = max(map(len, rows))
+    return np.array([row + [-1] * (longest - len(row)) for row in rows])
+
+
+def published() -> dict[str, Player]:
+    """All players that are there, by name."""
+    folder = REFERENCE / "othello_players"
+    counters = [read_counter(path) for path in sorted(folder.glob("*.wpc"))]
+    return {p.name: p for p in counters + [read_ntuple(path) for path in sorted(folder.glob("*.ntuple"))]}
+
+
+def lucas_boards() -> np.ndarray:
+    """uint64[n, 3]: own, opposing and who is to move."""
+    game = Othello()
+    lines = (REFERENCE / "othello_lucas_boards.txt").read_text().split("\n")
+    return np.array([game.encode(game.from_text(line)) for line in lines if line.strip()], np.uint64)
+
+
+# --- games -----------------------------------------------------------------------------------------------------------
+@njit
+def board_value(after, player):
+    """What the position after a move is worth to the one who made it: `after.opp` are that player's discs."""
+    squares, starts, weights, digits, signs = player
+    colour = 1 - np.int64(after.player)
+    table = weights[phase(after)] if len(weights) > 1 else weights[0]
+    total = 0.0
+    for p in range(len(starts)):
+        index = 0
+        for k in range(squares.shape[1]):
+            square = squares[p, k]
+            if square < 0:
+                break
+            disc = ONE << np.uint64(square)
+            index = 3 * index + digits[colour, 0 if after.opp & disc else 2 if after.own & disc else 1]
+        total += table[starts[p] + index]
+    return signs[colour] * total
+
+
+@njit
+def choose(s, player, moves):
+    """The action that leads to the best position."""
+    best, chosen = -np.inf, moves[0]
+    for i in range(actions(s, moves)):
+        after = result(s, moves[i])
+        value = -FINISHED * utility_mover(after) if is_terminal(after) else board_value(after, player)
+        if value > best:
+            best, chosen = value, moves[i]
+    return chosen
+
+
+@njit
+def play(boards, first, second, random_rate, seed):
+    """float64[2 * boards]: what `first` scores from each board, as Black and then as White."""
+    np.random.seed(seed)
+    moves = np.zeros(64, np.int32)
+    scores = np.zeros(2 * len(boards))
+    for game in range(2 * len(boards)):
+        side = np.uint64(game & 1)
+        s = State(boards[game // 2, 0], boards[game // 2, 1], boards[game // 2, 2])
+        while not is_terminal(s):
+            if random_rate > 0 and np.random.random() < random_rate:
+                a = moves[np.random.randint(actions(s, moves))]
+            elif s.player == side:
+                a = choose(s, first, moves)
+            else:
+                a = choose(s, second, moves)
+            s = result(s, a)
+        utility = utility_mover(s) if s.player == side else -utility_mover(s)
+        scores[game] = 0.5 + 0.5 * utility
+    return scores
+
+
+def league(player: Player, swh: Player, games: int, seed: int = 1) -> tuple[float, float]:
+    """(a): the score against SWH and half of its 95 % interval."""
+    start = np.array([Othello().encode(Othello().initial())] * (games // 2), np.uint64)
+    scores = play(start, player.arrays, swh.arrays, RANDOM_RATE, seed)
+    return float(scores.mean()), 1.96 * float(scores.std(ddof=1)) / math.sqrt(len(scores))
+
+
+def on_boards(player: Player, others: list[Player], boards: np.ndarray) -> dict[str, float]:
+    """(b): the score against each of the others but itself."""
+    return {
+        other.name: float(play(boards, player.arrays, other.arrays, 0.0, 0).mean())
+        for other in others
+        if other.name != player.name
+    }
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+def measure(player: Player, games: int) -> None:
+    """Both leagues, a line for each opponent."""
+    players = published()
+    score, half = league(player, players["SWH"], games)
+    print(f"{player.name}: {score:.4f} +- {half:.4f} against SWH, 1-ply, 10 % random moves, {games} games")
+    scores = on_boards(player, list(players.values()), lucas_boards())
+    for name, one in sorted(scores.items(), key=lambda kv: kv[1]):
+        print(f"    {name:<42} {one:.4f}")
+    print(f"{player.name}: {np.mean(list(scores.values())):.4f} on average over {len(scores)} on the Lucas boards")
+
+
+def check() -> None:
+    """The figures of the literature: All2 has 0.960 against SWH; CoCMAES-4+2x2 0.820 and SWH 0.286 on the boards."""
+    players, boards = published(), lucas_boards()
+    score, half = league(players["Jaskowski2014All2"], players["SWH"], 20_000)
+    print(f"All2 against SWH: {score:.4f} +- {half:.4f}, published 0.960")
+    for name, known in ((BEST, 0.820), ("JaskowskiSzubert2015CoCMAES-4", 0.755), ("SWH", 0.286)):
+        mean = np.mean(list(on_boards(players[name], list(players.values()), boards).values()))
+        print(f"{name} on the Lucas boards: {mean:.4f} over {len(players) - 1} others, published {known:.3f} over 17")
+
+
+def find(text: str) -> Player:
+    """A published player of that name, or a file."""
+    players = published()
+    if text in players:
+        return players[text]
+    if not Path(text).exists():
+        raise unknown("player or file", text, players)
+    evaluator = load_evaluator(Path(text), Othello())
+    if not isinstance(evaluator, PatternEval):
+        raise SystemExit(f"{text} is no pattern Eval, and this league plays only those")
+    return of_eval(evaluator)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("player", nargs="?", help="a .safetensors file, or the name of a published player")
+    parser.add_argument("--games", type=int, default=10_000, help="against SWH")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if not REFERENCE.is_dir():
+        print(f"{REFERENCE} is not there: nothing was measured")
+        return 0
+    if options.check or options.player is None:
+        check()
+    else:
+        measure(find(options.player), options.games)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
