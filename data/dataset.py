@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("evallearn.data")
 SPLITS = ("train", "test", "all")
 BATCH_COLUMNS = ("game_number", "features", "phase", "outcome")
+MORE_COLUMNS = ("value", "state")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,10 @@ class Batch:
     """float32[n] in [-1, 1]: how the game ended for that player, as a share of a win"""
     game: np.ndarray
     """int64[n]: which game; numbers of different folders never meet"""
+    value: np.ndarray | None = None
+    """float32[n], where it was asked for: what the search said, as a share of a win"""
+    words: np.ndarray | None = None
+    """uint64[n, n_words], where they were asked for: the positions, encoded"""
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -116,13 +121,17 @@ class Dataset:
         return combine(hashlib.sha256(shard.path.read_bytes()).hexdigest() for shard in self._shards)
 
     # --- streams -----------------------------------------------------------------------------------------------------
-    def batches(self, split: str = "all", batch_size: int = 65536) -> Iterator[Batch]:
-        """The records of "train", "test" or "all" games, always in the same order; only the last batch is smaller."""
+    def batches(self, split: str = "all", batch_size: int = 65536, *, whole: bool = False) -> Iterator[Batch]:
+        """The records of "train", "test" or "all" games, always in the same order; only the last batch is smaller.
+
+        whole: with the search's value and, if the game has a compiled floor, the position.
+        """
         if batch_size < 1:
             raise DataError(f"batch_size={batch_size!r}: give a whole number of 1 or more")
         waiting: list[Batch] = []
         n = 0
-        for shard, table, keep in self._tables(split, BATCH_COLUMNS):
+        columns = BATCH_COLUMNS + MORE_COLUMNS if whole else BATCH_COLUMNS
+        for shard, table, keep in self._tables(split, columns):
             waiting.append(self._batch(shard, table, keep))
             n += len(waiting[-1])
             while n >= batch_size:
@@ -164,11 +173,16 @@ class Dataset:
         n = table.num_rows
         features = np.zeros((n, 0), np.float32)
         if self.n_features:
-            features = _floats(table["features"], self.n_features)
+            features = _fixed(table["features"], "<f4", self.n_features)
         number = table["game_number"].to_numpy().astype(np.int64) + (shard.folder << 32)
         phase = table["phase"].to_numpy().astype(np.int64)
         outcome = table["outcome"].to_numpy() / np.float32(self.origin.win)
-        return Batch(features[keep], phase[keep], outcome[keep], number[keep])
+        value = words = None
+        if "value" in table.column_names:
+            value = (table["value"].to_numpy() / np.float32(self.origin.win))[keep]
+            if self.origin.n_words:
+                words = _fixed(table["state"], "<u8", self.origin.n_words)[keep]
+        return Batch(features[keep], phase[keep], outcome[keep], number[keep], value, words)
 
 
 def is_test(seed: int, game_numbers: np.ndarray, share: float) -> np.ndarray:
@@ -180,18 +194,22 @@ def is_test(seed: int, game_numbers: np.ndarray, share: float) -> np.ndarray:
     return (x ^ (x >> np.uint64(31))) < np.uint64(int(share * 2.0**64))
 
 
-def _floats(column: Any, width: int) -> np.ndarray:
-    """float32[n, width] of a fixed-size binary column, without a Python object per record."""
+def _fixed(column: Any, kind: str, width: int) -> np.ndarray:
+    """kind[n, width] of a fixed-size binary column, without a Python object per record."""
     chunks = column.chunks
-    flat = [np.frombuffer(c.buffers()[1], "<f4", (c.offset + len(c)) * width)[c.offset * width :] for c in chunks]
+    flat = [np.frombuffer(c.buffers()[1], kind, (c.offset + len(c)) * width)[c.offset * width :] for c in chunks]
     return np.concatenate(flat).reshape(-1, width)
+
+
+def _columns(batch: Batch) -> dict[str, np.ndarray]:
+    return {k: v for k, v in vars(batch).items() if v is not None}
 
 
 def _joined(batches: Sequence[Batch]) -> Batch:
     if len(batches) == 1:
         return batches[0]
-    return Batch(*(np.concatenate([getattr(b, k) for b in batches]) for k in Batch.__dataclass_fields__))
+    return Batch(**{k: np.concatenate([getattr(b, k) for b in batches]) for k in _columns(batches[0])})
 
 
 def _part(batch: Batch, start: int, stop: int) -> Batch:
-    return Batch(*(getattr(batch, k)[start:stop] for k in Batch.__dataclass_fields__))
+    return Batch(**{k: v[start:stop] for k, v in _columns(batch).items()})

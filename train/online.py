@@ -32,16 +32,15 @@ from evallearn.evaluators.squash import squash
 from evallearn.mixing import scramble
 from evallearn.protocols import EvalKernel, Game
 from evallearn.search.common import MAX_DEPTH
-from evallearn.search.options import Options
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
-from evallearn.train.td import TdSettings
+from evallearn.train.leaves import leaves_kernel, search_options, search_record
+from evallearn.train.td import TdSettings, inverse
 
 HERE = Path(__file__).parent
 TARGETS = ("td", "tdleaf", "rootstrap", "treestrap")
 COUNTERS = ("counter", "games", "moves", "nodes", "errors")
 LEARNED = ("weights", "bias", "net", "total", "squares", "inverse", "seen")
 """What of the Eval's record a checkpoint holds."""
-NO_LIMIT = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +61,6 @@ class OnlineSettings(TdSettings):
             raise unknown("target of games against itself", self.target, TARGETS)
         if not 1 <= self.depth <= MAX_DEPTH:
             raise SpecError(f"depth={self.depth!r} does not work: give 1 to {MAX_DEPTH} plies")
-
-
-def search_options(game: Game) -> Options:
-    """How the searches look: to a fixed depth and then until it is quiet, every node once."""
-    quiescence = int(game.search_settings.get("quiescence", 0))
-    return Options(
-        table=False, killers=True, history=False, noisy_first=True, pvs=False, aspiration=False, quiescence=quiescence
-    )
 
 
 def require_online(game: Game) -> None:
@@ -122,8 +113,8 @@ class OnlineLearner:
         plies = rules.max_plies + 1
         fields: list[Any] = [
             ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("games", "i8"), ("moves", "i8"), ("nodes", "i8"),
-            ("errors", "f8"), ("alpha", "f8"), ("decay", "f8"), ("rate", "f8"), ("best", "f4"), ("lambda_", "f8"),
-            ("epsilon", "f8"), ("opening", "i8"), ("depth", "i8"),
+            ("errors", "f8"), ("alpha", "f8"), ("decay", "f8"), ("cooling", "f8"), ("rate", "f8"), ("best", "f4"),
+            ("lambda_", "f8"), ("epsilon", "f8"), ("opening", "i8"), ("depth", "i8"),
             ("movers", "i1", (plies,)), ("strayed", "i1", (plies,)), ("turned", "i1", (plies,)),
             ("phases", "i2", (plies,)), ("values", "f8", (plies,)), ("searched", "f8", (plies,)),
             ("targets", "f8", (plies,)),
@@ -132,7 +123,7 @@ class OnlineLearner:
         box["words"] = self.game.encode(self.game.initial())
         box["counter"] = scramble(settings.seed)
         box["alpha"], box["lambda_"], box["epsilon"] = settings.alpha, settings.lambda_, settings.epsilon
-        box["decay"] = 1.0 / settings.half_life if settings.half_life else 0.0
+        box["decay"], box["cooling"] = inverse(settings.half_life), inverse(settings.horizon)
         box["opening"], box["depth"] = settings.opening_plies, settings.depth
         return box
 
@@ -140,7 +131,7 @@ class OnlineLearner:
         from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import announce, specialise
-        from evallearn.search.alphabeta_compiled import context, kernels
+        from evallearn.search.alphabeta_compiled import kernels
         from evallearn.search.lines import note_line
         from evallearn.train.draws import uniform
 
@@ -160,14 +151,14 @@ class OnlineLearner:
         )
         own = EvalKernel(params=self.params, evaluate_player=kernel.evaluate_player, evaluate_mover=notes.judge)
         searching = kernels(game, own, options, False, notes.note_node if target == "treestrap" else None)
-        names = ("State", "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock", "phase",
-                 "noisy_actions", "forcing")  # fmt: skip
+        names = ("State", "result", "is_terminal", "to_play", "utility_mover", "clock", "phase")
         module: Any = specialise(
             HERE / "online_kernel.py",
             **bindings(rules, *names),
-            **{k: getattr(searching, k) for k in ("value_mover", "prepare", "quiet_value", "third_time")},
+            **{k: getattr(searching, k) for k in ("value_mover", "prepare")},
             **{k: getattr(notes, k) for k in ("note_node", "note", "take", "see")},
             **sizes,
+            leaf_of=leaves_kernel(game, searching, notes.judge, options).leaf_of,
             evaluate_mover=kernel.evaluate_mover,
             raw=specialise(self.start.template, N_FEATURES=n).raw,
             squash=jitable(squash),
@@ -175,14 +166,11 @@ class OnlineLearner:
             uniform=uniform,
             N_WORDS=rules.n_words,
             HAS_CLOCK=rules.clock is not None,
-            SELECTIVE=options.selective,
             LEAVES=target == "tdleaf",
             WAITS=target in ("td", "tdleaf"),
             EVERY_NODE=target == "treestrap",
         )
-        self.box = context(rules, 1)
-        self.box["node_limit"], self.box["quiescence"] = NO_LIMIT, options.quiescence
-        self.box["use_killers"], self.box["noisy_first"] = options.killers, options.noisy_first
+        self.box = search_record(game, options)
         self.rows = np.zeros((rules.max_plies + 1 if target in ("td", "tdleaf") else 1, n), np.float32)
         self.past = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
         announce(f"the {target} learner of {game.name}", module.learn)

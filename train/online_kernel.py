@@ -2,13 +2,14 @@
 """Template: games against itself that teach a linear Eval what its own searches find. See `online.py`, which says what
 is learned, and `online_plain.py`, the same in plain Python. The names below are injected.
 
-State, actions, result, is_terminal, to_play, utility_mover, key, clock, phase, noisy_actions, forcing
+State, result, is_terminal, to_play, utility_mover, clock, phase
                                                      the game's `Rules`
-value_mover, prepare, quiet_value, third_time        of the alpha-beta kernels
+value_mover, prepare                                 of the alpha-beta kernels
+leaf_of                                              of leaves_kernel.py
 evaluate_mover, raw, squash, note_line               of the Eval and the toolkit
 note_node, note, take, see                           of notes_kernel.py
 uniform                                              of draws.py
-N_FEATURES, N_WORDS, SCALE, HAS_CLOCK, SELECTIVE     of the game; SELECTIVE: its searches end in quiescence
+N_FEATURES, N_WORDS, SCALE, HAS_CLOCK                of the game
 LEAVES, WAITS, EVERY_NODE                            learn at the leaves; when the game is over; from every node
 CACHE                                                whether the disk cache is on
 """
@@ -55,59 +56,6 @@ def search(s, io, ctx, params):
     if EVERY_NODE:
         note_node(s, best, -INF, INF, params)
     return chosen
-
-
-@njit
-def leaf_of(s, ctx, params):
-    """Where the value of the search comes from: the end of its line, beyond exchanges; and whether the game is over."""
-    ply = np.int64(0)
-    over = False
-    for i in range(ctx.pv_length[0]):
-        s = result(s, np.int64(ctx.pv[0, i]))
-        ply += 1
-        over = is_over(s, ply, ctx)
-    left = ctx.quiescence
-    while SELECTIVE and left > 0 and not over:
-        a = next_quiet(s, left, ply, ctx, params)
-        if a < 0:
-            break
-        s = result(s, a)
-        ply += 1
-        left -= 1
-        over = is_over(s, ply, ctx)
-    return s, over
-
-
-@njit
-def is_over(s, ply, ctx):
-    """True if the game ends here, `ply` plies below the root."""
-    if HAS_CLOCK and third_time(key(s), clock(s), ctx.n_past + ply, ctx):
-        return True
-    return is_terminal(s)
-
-
-@njit
-def next_quiet(s, left, ply, ctx, params):
-    """The action by which quiescence gets its value, or -1 where it is the Eval's own."""
-    must_answer = forcing(s)
-    value = quiet_value(s, left, ply, -INF, INF, ctx, params)
-    if not must_answer and evaluate_mover(s, params) == value:
-        return np.int64(-1)
-    row = ctx.actions[ply]
-    n = actions(s, row) if must_answer else noisy_actions(s, row)
-    player = to_play(s)
-    for i in range(n):
-        a = np.int64(row[i])
-        child = result(s, a)
-        if is_terminal(child):
-            v = utility_mover(child)
-        elif HAS_CLOCK and third_time(key(child), clock(child), ctx.n_past + ply + 1, ctx):
-            v = np.float32(0)
-        else:
-            v = quiet_value(child, left - 1, ply + 1, -INF, INF, ctx, params)
-        if (v if to_play(child) == player else -v) == value:
-            return a
-    return np.int64(-1)
 
 
 @njit
@@ -213,5 +161,5 @@ def learn(io_box, box, eval_box, rows, past, games):
     io, params = io_box[0], eval_box[0]
     start = State(*to_fixed_tuple(io.words, N_WORDS))
     for _ in range(games):
-        io.rate = io.alpha / (1.0 + io.games * io.decay)
+        io.rate = max(0.0, 1.0 - io.games * io.cooling) * io.alpha / (1.0 + io.games * io.decay)
         play(start, io, box, params, rows, past)

@@ -14,7 +14,9 @@ from evallearn.protocols import Action, Game, State
 from evallearn.search.alphabeta_plain import Line, PlainAlphaBeta
 from evallearn.search.common import Budget
 from evallearn.train.draws import Draws
-from evallearn.train.online import OnlineSettings, search_options, used_features
+from evallearn.train.leaves import search_options
+from evallearn.train.online import OnlineSettings, used_features
+from evallearn.train.td import inverse
 
 
 class LearningEval(LinearEval):
@@ -78,8 +80,8 @@ class PlainOnline:
 
     def note(self, x: list[float], k: int, error: float) -> None:
         size = 1.0
-        for f, inverse in zip(x, self.inverse.tolist(), strict=True):
-            size += f * f * inverse
+        for f, share in zip(x, self.inverse.tolist(), strict=True):
+            size += f * f * share
         part = error / max(size, len(x) + 1.0)
         for j in [k] if self.settings.by_phase else range(self.game.n_phases):
             self.gradient[j] += part * np.array([*x, 1.0])
@@ -152,7 +154,8 @@ class PlainOnline:
     def play(self) -> None:
         """One game against itself."""
         game, settings, scale = self.game, self.settings, self.eval.scale
-        rate = settings.alpha / (1.0 + self.games * (1.0 / settings.half_life if settings.half_life else 0.0))
+        left = max(0.0, 1.0 - self.games * inverse(settings.horizon))
+        rate = left * settings.alpha / (1.0 + self.games * inverse(settings.half_life))
         s, ply, kept = game.initial(), 0, list[Any]()
         opening = int(self.draws.uniform() * (settings.opening_plies + 1))
         while not game.is_terminal(s):

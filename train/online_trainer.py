@@ -24,6 +24,7 @@ class OnlineTrainer(SelfTaughtTrainer):
         depth: int = 2,
         alpha: float | None = None,
         half_life: int = 0,
+        horizon: int = 0,
         lambda_: float = 0.7,
         epsilon: float = 0.05,
         opening_plies: int | None = None,
@@ -37,7 +38,8 @@ class OnlineTrainer(SelfTaughtTrainer):
 
         alpha: None: what suits the target. opening_plies: None: twice what opens a match.
         """
-        self.target, self.depth, self.half_life, self.lambda_ = target, depth, half_life, lambda_
+        self.target, self.depth, self.lambda_ = target, depth, lambda_
+        self.half_life, self.horizon = half_life, horizon
         self.alpha = DEFAULT_ALPHA.get(target, 0.1) if alpha is None else alpha
         self.epsilon, self.opening_plies, self.coherence, self.only = epsilon, opening_plies, coherence, only
         self.by_phase, self.seed, self.start = by_phase, seed, start
@@ -48,6 +50,7 @@ class OnlineTrainer(SelfTaughtTrainer):
             depth=self.depth,
             alpha=self.alpha,
             half_life=self.half_life,
+            horizon=self.horizon,
             lambda_=self.lambda_,
             epsilon=self.epsilon,
             opening_plies=2 * game.opening_plies if self.opening_plies is None else self.opening_plies,

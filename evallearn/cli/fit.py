@@ -15,6 +15,7 @@ from evallearn.evaluators import save_evaluator
 from evallearn.insight import alarms_about
 from evallearn.learn import fit_evaluator
 from evallearn.protocols import Game
+from evallearn.train.targets import TARGETS
 
 METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
 
@@ -26,6 +27,8 @@ METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
 @click.option(
     "--alpha", type=float, help="Penalty of a linear method; of lasso and elasticnet, 1 is the level of noise."
 )
+@click.option("--target", type=click.Choice(TARGETS), default="outcome", show_default=True, help="What is fitted.")
+@click.option("--blend", type=float, default=0.5, show_default=True, help="With target blend: the outcome's share.")
 @click.option(
     "--taper", is_flag=True, help="Weights go in a straight line from the first phase of the game to the last."
 )
@@ -43,6 +46,8 @@ def command(
     game: Game,
     method: str,
     alpha: float | None,
+    target: str,
+    blend: float,
     taper: bool,
     path: Path,
     seed: int,
@@ -58,7 +63,16 @@ def command(
     made = {"name": path.stem, "command": shlex.join(["evallearn", *sys.argv[1:]])}
     with progress_bars() as steps, steps.step(f"fit {method} on {dataset.n_records:,} records") as move:
         evaluator, details = fit_evaluator(
-            method, dataset, game, seed=seed, made=made, alpha=alpha, taper=taper, on_progress=move
+            method,
+            dataset,
+            game,
+            seed=seed,
+            made=made,
+            alpha=alpha,
+            taper=taper,
+            target=target,
+            blend=blend,
+            on_progress=move,
         )
     alarms = alarms_about(dataset, {path.stem: evaluator})
     save_evaluator(evaluator, path)

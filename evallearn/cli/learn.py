@@ -24,12 +24,15 @@ from evallearn.cli.common import (
 from evallearn.learn import LearnConfig, Run, learn
 from evallearn.protocols import Game
 from evallearn.report import write_report
+from evallearn.train.targets import TARGETS
 
 HELP = {
     "seed": "Same seed, same records, Evals and matches.",
     "generations": "Rounds of self-play, at most.",
     "patience": "Stop after so many generations in a row without a better Eval.",
     "gate": "How sure a match must be that a candidate is better; 0.5: any lead will do.",
+    "target": f"What a position should be worth: {', '.join(TARGETS)}.",
+    "blend": "With target blend: the share of the outcome, the rest being what the search said.",
     "games": "Games per generation.",
     "depth": "Plies that self-play looks ahead.",
     "exploration": "Share of random actions in self-play.",
@@ -43,7 +46,7 @@ HELP = {
 def config_options(f: Any) -> Any:
     """Every field of LearnConfig is an option."""
     for field in reversed(fields(LearnConfig)):
-        kind = float if "float" in str(field.type) else int
+        kind = next(kind for kind in (float, int, str) if kind.__name__ in str(field.type))
         option = click.option(
             f"--{field.name.replace('_', '-')}",
             type=kind,

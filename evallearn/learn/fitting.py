@@ -10,6 +10,14 @@ from evallearn.errors import SpecError
 from evallearn.evaluators import FeatureEval
 from evallearn.protocols import Game
 from evallearn.train import measure, predictor
+from evallearn.train.targets import (
+    ONLINE_TARGETS,
+    RECORD_TARGETS,
+    QuietStream,
+    check_target,
+    first_stream,
+    quiet_scale,
+)
 
 Move = Callable[[int, int], None]
 """move(done, total): how far a step has come."""
@@ -24,16 +32,20 @@ def fit_evaluator(
     made: dict[str, Any],
     alpha: float | None = None,
     taper: bool = False,
+    target: str = "outcome",
+    blend: float = 0.5,
     on_progress: Move = lambda done, total: None,
 ) -> tuple[FeatureEval, dict[str, Any]]:
     """Learn by `method` (mlp, or one of the linear trainer's) and measure on the games that were held out.
 
-    alpha, taper: of the linear methods; alpha=None is the trainer's own. The details tell which features were dropped.
+    alpha, taper, target, blend: of the linear methods; alpha=None is the trainer's own, for the target see
+    train/targets.py. The details tell which features were dropped and, of texel, the scale K.
     """
+    refuse_online(target, blend)
     evaluator: FeatureEval
     details: dict[str, Any] = {}
     if method == "mlp":
-        _refuse_linear_options(alpha, taper)
+        _refuse_linear_options(alpha, taper, target)
         from evallearn.train import MlpTrainer
 
         net = MlpTrainer(seed=seed).fit(dataset, on_epoch=lambda epoch, of, train, test: on_progress(epoch, of))
@@ -43,16 +55,32 @@ def fit_evaluator(
         from evallearn.train import LinearEvalTrainer
 
         trainer = LinearEvalTrainer(method=method, taper=taper, seed=seed)
-        linear = (trainer if alpha is None else trainer.set_params(alpha=alpha)).fit(dataset)
+        if alpha is not None:
+            trainer.set_params(alpha=alpha)
+        linear = trainer.fit(first_stream(target, dataset, blend))
+        if target == "texel":  # what was learned so far says which exchanges are good
+            quiet = QuietStream(dataset, linear.evaluator(game))
+            details["k"] = quiet_scale(quiet)
+            linear = trainer.fit(quiet)
         evaluator = linear.evaluator(game, made)
         details |= {"dropped": list(linear.dropped_), "constant": list(linear.constant_features_)}
     metrics = measure(predictor(evaluator), dataset).to_json()
     summary = ("log_loss", "baseline_log_loss", "brier", "sign_accuracy", "calibration_error", "n_records")
-    evaluator.made |= {"seed": seed, "method": method, "metrics": {k: metrics[k] for k in summary}}
+    evaluator.made |= {"seed": seed, "method": method, "target": target, "metrics": {k: metrics[k] for k in summary}}
     return evaluator, {**details, "metrics": metrics}
 
 
-def _refuse_linear_options(alpha: float | None, taper: bool) -> None:
-    for name, given in (("alpha", alpha is not None), ("taper", taper)):
+def refuse_online(target: str, blend: float) -> None:
+    """Records cannot teach what an Eval learns while it plays."""
+    check_target(target, blend)
+    if target in ONLINE_TARGETS:
+        raise SpecError(
+            f"target {target!r} learns while it plays, not from records: use `evallearn learn --target {target}`, "
+            f"or one of {', '.join(RECORD_TARGETS)}"
+        )
+
+
+def _refuse_linear_options(alpha: float | None, taper: bool, target: str) -> None:
+    for name, given in (("alpha", alpha is not None), ("taper", taper), (f"target {target}", target != "outcome")):
         if given:
             raise SpecError(f"method 'mlp' knows no {name}: leave it out, or choose a linear method such as logistic")

@@ -22,10 +22,11 @@ from evallearn.arena.journal import weights_mark
 from evallearn.atomic import write_json
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, require_selfplay, run_selfplay
 from evallearn.errors import DataError, EvaluatorError, SpecError
-from evallearn.evaluators import FeatureEval, feature_hash, load_evaluator, save_evaluator
+from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.registry import spec_of
+from evallearn.train.targets import ONLINE_TARGETS, check_target
 
 Step = Callable[[str], AbstractContextManager[Move]]
 """step(title): shown to the person who waits."""
@@ -49,6 +50,10 @@ class LearnConfig:
     """So many generations in a row without a better Eval end the run early."""
     gate: float = 0.95
     """How sure a match must make it that a candidate is better than the incumbent, for it to take its place."""
+    target: str = "outcome"
+    """What a position should be worth: see train/targets.py."""
+    blend: float = 0.5
+    """With target blend: the share of the outcome."""
     games: int = 12000
     """Games of self-play in each generation."""
     depth: int = 4
@@ -74,6 +79,7 @@ class LearnConfig:
             raise SpecError(f"gate={self.gate}: give a likelihood from 0.5 (any lead will do) to below 1, such as 0.95")
         if not 0 < self.match_milliseconds < 1e9:
             raise SpecError(f"match_milliseconds={self.match_milliseconds}: give a number above 0")
+        check_target(self.target, self.blend)
         Limits(depth=self.depth)  # these refuse what they cannot work with, before anything is played
         Limits(depth=self.match_depth)
         SelfPlayConfig(exploration=self.exploration, random_plies=self.random_plies or 0)
@@ -142,10 +148,48 @@ class Run:
     # --- the steps ---------------------------------------------------------------------------------------------------
     def candidate(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
         """What a generation learns, starting from the incumbent; and what is told about it."""
+        if self.config.target in ONLINE_TARGETS:
+            return self.teach(generation, incumbent)
         played = self.selfplay(generation, incumbent)
         evaluator, fitted = self.fit(f"linear-{generation}", self.kept(generation), "logistic")
         losses = {k: fitted["metrics"][k] for k in ("log_loss", "baseline_log_loss")}
         return evaluator, {**{k: v for k, v in played.items() if k != "seconds"}, **losses}
+
+    def teach(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
+        """Games in which the Eval learns while it plays; its steps shrink to nothing at the end of the generation."""
+        from evallearn.train.online_trainer import OnlineTrainer
+
+        config, name = self.config, f"linear-{generation}"
+        path, resume = self.evaluator_path(name), self.folder / f"{name}.resume"
+        assert isinstance(incumbent, LinearEval)
+        trainer = OnlineTrainer(
+            config.target, depth=config.depth, horizon=config.games, epsilon=config.exploration,
+            opening_plies=config.random_plies, seed=config.seed * 1000 + generation, start=incumbent,
+        )  # fmt: skip
+
+        def work(move: Move) -> dict[str, Any]:
+            trainer.fit(
+                self.game, games=config.games, checkpoint=resume, on_progress=lambda now: move(now.games, config.games)
+            )
+            save_evaluator(trainer.evaluator({"name": name, "command": self.command, "seed": config.seed}), path)
+            return {"games": trainer.games_, "moves": trainer.moves_, "nodes": trainer.nodes_,
+                    "error": trainer.progress_.error, "generator": incumbent.name}  # fmt: skip
+
+        title = f"{config.target} {generation} (from {incumbent.name})"
+        facts = self.once(f"teach-{generation}", title, work, lambda found: self.is_whole(path))
+        resume.unlink(missing_ok=True)
+        return load_evaluator(path, self.game), {k: v for k, v in facts.items() if k != "seconds"}
+
+    def evaluator_path(self, name: str) -> Path:
+        return self.folder / "evaluators" / f"{name}.safetensors"
+
+    def is_whole(self, path: Path) -> bool:
+        """True if the Eval is there and can be used."""
+        try:
+            load_evaluator(path, self.game)
+        except EvaluatorError:
+            return False
+        return True
 
     def kept(self, generation: int) -> list[int]:
         """The generations whose records teach this one, itself included.
@@ -193,30 +237,24 @@ class Run:
 
     def fit(self, name: str, generations: list[int], made_by: str) -> tuple[FeatureEval, dict[str, Any]]:
         """Learn the Eval `name` from these generations' records."""
-        path = self.folder / "evaluators" / f"{name}.safetensors"
+        path = self.evaluator_path(name)
+        target = self.config.target if made_by != "mlp" else "outcome"
 
         def work(move: Move) -> dict[str, Any]:
             dataset = Dataset([self.records(g) for g in generations], game=self.game)
             evaluator, details = fit_evaluator(
-                made_by, dataset, self.game, seed=self.config.seed, on_progress=move,
-                made={"name": name, "command": self.command},
+                made_by, dataset, self.game, seed=self.config.seed, on_progress=move, target=target,
+                blend=self.config.blend, made={"name": name, "command": self.command},
             )  # fmt: skip
             save_evaluator(evaluator, path)
             return {**details, "file": str(path)}
 
-        def whole(found: dict[str, Any]) -> bool:
-            try:
-                load_evaluator(path, self.game)
-            except EvaluatorError:
-                return False
-            return "metrics" in found
-
-        details = self.once(f"fit-{name}", f"fit {name}", work, whole)
+        details = self.once(f"fit-{name}", f"fit {name}", work, lambda f: "metrics" in f and self.is_whole(path))
         return load_evaluator(path, self.game), details
 
     def keep(self, evaluator: FeatureEval, name: str) -> None:
         """Save the Eval under another name, unless it is there."""
-        path = self.folder / "evaluators" / f"{name}.safetensors"
+        path = self.evaluator_path(name)
         try:
             there = weights_mark(load_evaluator(path, self.game)) == weights_mark(evaluator)
         except EvaluatorError:

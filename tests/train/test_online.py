@@ -15,7 +15,7 @@ from evallearn.train.online_trainer import OnlineTrainer
 PLAIN = {"alpha": 0.4, "epsilon": 0.2, "lambda_": 0.6, "opening_plies": 4}
 FAST = [
     ("tic_tac_toe", "tdleaf", {}),
-    ("connect_four", "treestrap", {"coherence": True, "half_life": 2}),
+    ("connect_four", "treestrap", {"coherence": True, "half_life": 2, "horizon": 9}),
     ("connect_four", "td", {"coherence": True, "only": ("centre", "open_threes"), "by_phase": False}),
 ]
 LONG = [("tic_tac_toe", target, {}) for target in TARGETS]

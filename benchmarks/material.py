@@ -1,0 +1,94 @@
+"""What are the pieces of chess worth? Learned from zero by TreeStrap, then by texel from games of what was learned.
+
+    python benchmarks/material.py [--games 4000] [--depth 3] [--records 4000]
+
+An Eval of five features only (pawns, knights, bishops, rooks, queens), the same in all phases, begins with weights of 0
+and plays against itself. Then it plays games that are recorded, and the outcomes are fitted where all exchanges are over.
+Books say 1, 3, 3, 5, 9.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+from evallearn import get_game
+from evallearn.agents import SearchAgent
+from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
+from evallearn.evaluators import LinearEval
+from evallearn.protocols import Limits
+from evallearn.train import ArrayStream, LinearEvalTrainer
+from evallearn.train.leaves import QuietStream
+from evallearn.train.online_trainer import OnlineTrainer
+from evallearn.train.self_taught import Progress
+
+PIECES = ("pawns", "knights", "bishops", "rooks", "queens")
+BOOK = np.array([1.0, 3.0, 3.0, 5.0, 9.0])
+REPORT_EVERY = 20.0
+"""Seconds between two lines."""
+
+
+def tell(name: str, weights: np.ndarray) -> None:
+    ratio = weights / weights[0]
+    worst = float(np.max(np.abs(ratio / BOOK - 1.0)))
+    order = ratio[0] < min(ratio[1], ratio[2]) and max(ratio[1], ratio[2]) < ratio[3] < ratio[4]
+    shown = ", ".join(f"{piece} {r:.2f}" for piece, r in zip(PIECES, ratio, strict=True))
+    print(f"{name}: {shown}; {'in order' if order else 'NOT in order'}, {worst:.0%} from the books at most", flush=True)
+
+
+def by_treestrap(options: argparse.Namespace) -> LinearEval:
+    game = get_game("chess")
+    trainer = OnlineTrainer(
+        "treestrap", depth=options.depth, alpha=options.alpha, horizon=options.games, only=PIECES, by_phase=False,
+        epsilon=options.epsilon, opening_plies=options.opening_plies, seed=options.seed,
+    )  # fmt: skip
+    start, last = time.perf_counter(), [0.0]
+
+    def report(now: Progress) -> None:
+        if now.seconds - last[0] > REPORT_EVERY:
+            last[0] = now.seconds
+            tell(f"{now.seconds:5.0f} s, {now.games:,} games", trainer.weights_[0, :5])
+
+    trainer.fit(game, games=options.games, on_progress=report)
+    seconds = time.perf_counter() - start
+    tell(
+        f"treestrap, {trainer.games_:,} games, {trainer.moves_:,} moves, {seconds / 60:.1f} min",
+        trainer.weights_[0, :5],
+    )
+    return trainer.evaluator({"name": "material"})
+
+
+def by_texel(evaluator: LinearEval, options: argparse.Namespace) -> None:
+    game, start = evaluator.game, time.perf_counter()
+    agent = SearchAgent(game, evaluator, Limits(depth=2), random_ties=True)
+    config = SelfPlayConfig(games=options.records, seed=options.seed, random_plies=12, exploration=0.02)
+    with tempfile.TemporaryDirectory() as folder:
+        run_selfplay(folder, game, [agent, agent], config, workers=options.workers)
+        batches = list(QuietStream(Dataset(folder, game=game), evaluator).batches("all"))
+    x, y, of = (np.concatenate([getattr(b, k) for b in batches]) for k in ("features", "outcome", "game"))
+    fitted = LinearEvalTrainer().fit(ArrayStream(x[:, : len(PIECES)], y, game=of, test_share=0.0))
+    seconds = time.perf_counter() - start
+    tell(f"texel, {options.records:,} games, {len(y):,} positions, {seconds / 60:.1f} min", fitted.weights_[0])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=4000)
+    parser.add_argument("--depth", type=int, default=3)
+    parser.add_argument("--alpha", type=float, default=3.0)
+    parser.add_argument("--epsilon", type=float, default=0.05)
+    parser.add_argument("--opening-plies", type=int, default=12)
+    parser.add_argument("--records", type=int, default=4000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
+    options = parser.parse_args()
+    by_texel(by_treestrap(options), options)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
