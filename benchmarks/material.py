@@ -3,8 +3,8 @@
     python benchmarks/material.py [--games 4000] [--depth 3] [--records 4000]
 
 An Eval of five features only (pawns, knights, bishops, rooks, queens), the same in all phases, begins with weights of 0
-and plays against itself. Then it plays games that are recorded, and the outcomes are fitted where all exchanges are over.
-Books say 1, 3, 3, 5, 9.
+and plays against itself. Then it plays games that are recorded, and the outcomes are fitted where all exchanges are
+over. Books say 1, 3, 3, 5, 9.
 """
 
 from __future__ import annotations
