@@ -5,8 +5,9 @@
     python benchmarks/othello_league.py --check                   does this league give the published figures?
 
 (a) The Othello League: from the start, colours in turn, both make 10 % of their moves at random, against the
-weighted-piece counter SWH. (b) 1,000 boards of Lucas, both colours, no chance: against each of the other players. All look one ply
-ahead and take the best position after their move, the earliest of equal ones; a finished game counts as what it is.
+weighted-piece counter SWH. (b) 1,000 boards of Lucas, both colours, no chance: against each of the other players. All
+look one ply ahead and take the best position after their move, the earliest of equal ones; a finished game counts as
+what it is.
 The players are read from ../shared/reference; where they are absent, it says so and ends.
 """
 

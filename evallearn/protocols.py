@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
@@ -152,6 +152,8 @@ class PatternSet:
     """A table of its own for every phase of the game."""
     by_player: bool = False
     """A table of its own for every player to move: where the first player's position is not the second's."""
+    learning: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of `TdSettings` that suit the set, where they are not the usual ones."""
 
 
 class Game(ABC):

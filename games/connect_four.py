@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.games.walks import mirrored, walks
+from evallearn.games.walks import blocks, mirrored, walks
 from evallearn.protocols import Game, Heuristic, PatternSet, Rules
 
 COLUMNS, ROWS = 7, 6
@@ -206,6 +206,12 @@ class ConnectFour(Game):
     stack_contents: ClassVar[tuple[tuple[int, ...], ...]] = tuple(column_contents(ROWS))
     symmetries: ClassVar[tuple[tuple[int, ...], ...]] = SYMMETRIES
     pattern_sets: ClassVar[Mapping[str, PatternSet]] = {
+        "blocks": PatternSet(
+            patterns=[block for w, h in ((3, 4), (4, 3), (2, 6)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)],
+            note="All blocks of 3 by 4, 4 by 3 and 2 by 6 squares.",
+            by_player=True,
+            learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 20},
+        ),
         "walks": PatternSet(
             patterns=walks(70, 8, COLUMNS, ROWS, SYMMETRIES, seed=1),
             note="70 groups of 8 neighbouring squares, by random walks.",

@@ -1,4 +1,4 @@
-"""Patterns without hand work: connected groups of squares, by random walks, and the symmetries of a rectangle.
+"""Patterns without hand work: connected groups of squares, by random walks, rectangles, and the symmetries of a board.
 
 Walks are those of Lucas ("Learning to play Othello with n-tuple systems", 2008): from a random square to a random
 neighbour, until the group is large enough. They depend on their seed alone.
@@ -55,6 +55,18 @@ def walks(
         if group not in known:
             found.append(group)
             known.update(tuple(sorted(s[cell] for cell in group)) for s in symmetries)
+    return tuple(found)
+
+
+def blocks(width: int, height: int, columns: int, rows: int, symmetries: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+    """All rectangles of so many cells, none of them an image of another; ascending, from the lower left on."""
+    found, known = list[Pattern](), set[Pattern]()
+    for column in range(columns - width + 1):
+        for row in range(rows - height + 1):
+            block = tuple(rows * (column + c) + row + r for c in range(width) for r in range(height))
+            if block not in known:
+                found.append(block)
+                known.update(tuple(sorted(s[cell] for cell in block)) for s in symmetries)
     return tuple(found)
 
 

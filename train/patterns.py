@@ -18,6 +18,7 @@ from evallearn.train.td import TdLearner, TdSettings
 
 TICK = 0.5
 """Seconds between two reports, about: so soon Ctrl-C is heard."""
+USUAL = {"alpha": 4.0, "lambda_": 0.6, "epsilon": 0.1, "coherence": True}
 LARGEST = 1e4
 """A weight beyond this is no longer learning: tanh is flat from 8 on."""
 
@@ -45,22 +46,24 @@ class PatternTrainer:
         self,
         patterns: str | PatternSet | None = None,
         *,
-        alpha: float = 4.0,
-        half_life: int = 0,
-        horizon: int = 0,
-        lambda_: float = 0.6,
-        epsilon: float = 0.1,
+        alpha: float | None = None,
+        half_life: int | None = None,
+        horizon: int | None = None,
+        lambda_: float | None = None,
+        epsilon: float | None = None,
         opening_plies: int | None = None,
-        coherence: bool = True,
+        coherence: bool | None = None,
+        finest: float = 0.0,
         seed: int = 1,
     ) -> None:
-        """patterns: a set of the game by its name, or a set; None: its first. The others are those of TdSettings.
+        """patterns: a set of the game by its name, or a set; None: its first. finest: see `PatternEval.from_weights`.
 
-        opening_plies: None: four times what opens a match, so that odd positions are learned too.
+        The others are those of TdSettings; None: what the set says under `learning`, or else `USUAL`, and for
+        opening_plies four times what opens a match, so that odd positions are learned too.
         """
         self.patterns, self.alpha, self.half_life, self.horizon = patterns, alpha, half_life, horizon
         self.lambda_, self.epsilon, self.opening_plies = lambda_, epsilon, opening_plies
-        self.coherence, self.seed = coherence, seed
+        self.coherence, self.finest, self.seed = coherence, finest, seed
 
     def fit(
         self,
@@ -106,17 +109,15 @@ class PatternTrainer:
         if not game.pattern_sets and not isinstance(self.patterns, PatternSet):
             raise SpecError(f"{game.name} declares no pattern sets: give it pattern_sets, or hand in a PatternSet")
         chosen = self.patterns if self.patterns is not None else next(iter(game.pattern_sets))
-        settings = TdSettings(
-            alpha=self.alpha,
-            half_life=self.half_life,
-            horizon=self.horizon,
-            lambda_=self.lambda_,
-            epsilon=self.epsilon,
-            opening_plies=4 * game.opening_plies if self.opening_plies is None else self.opening_plies,
-            coherence=self.coherence,
-            seed=self.seed,
-        )
-        return TdLearner(Layout.of(game, pattern_set(game, chosen)), settings)
+        patterns = pattern_set(game, chosen)
+        return TdLearner(Layout.of(game, patterns), self.settings(game, patterns))
+
+    def settings(self, game: Game, patterns: PatternSet) -> TdSettings:
+        """What was asked for, what the set says, what is usual, in this order."""
+        names = ("alpha", "half_life", "horizon", "lambda_", "epsilon", "opening_plies", "coherence")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        openings = {"opening_plies": 4 * game.opening_plies}
+        return TdSettings(**{**USUAL, **openings, **patterns.learning, **given}, seed=self.seed)
 
     def _limit(self, games: int | None, seconds: float | None) -> int:
         if games is None and seconds is None:
@@ -147,8 +148,8 @@ class PatternTrainer:
         largest = float(np.abs(learner.weights).max())
         if not largest <= LARGEST:  # so that NaN is refused too
             raise SpecError(
-                f"alpha={self.alpha:g} made a weight of {learner.layout.game.name} grow to {largest:g} in game "
-                f"{learner.games:,}: lower alpha; the weights of game {self.games_:,} are kept"
+                f"alpha={learner.settings.alpha:g} made a weight of {learner.layout.game.name} grow to {largest:g} "
+                f"in game {learner.games:,}: lower alpha; the weights of game {self.games_:,} are kept"
             )
 
     def _keep(self, learner: TdLearner) -> None:
@@ -157,4 +158,4 @@ class PatternTrainer:
     def evaluator(self, made: Mapping[str, Any] | None = None) -> PatternEval:
         """The Eval that was learned."""
         details = {"method": "td", "games": self.games_, "moves": self.moves_, "seed": self.seed}
-        return PatternEval.from_weights(self.layout_, self.weights_, {**details, **(made or {})})
+        return PatternEval.from_weights(self.layout_, self.weights_, {**details, **(made or {})}, finest=self.finest)

@@ -28,16 +28,26 @@ from evallearn.train.patterns import PatternTrainer, Progress
 @click.option("--set", "patterns", metavar="NAME", help="A pattern set of the game.  [default: its first]")
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Time from now.  [default: 5]")
 @click.option("--games", type=click.IntRange(1), help="Games in all, those before a resumption too.")
-@click.option("--alpha", type=float, default=4.0, show_default=True, help="The step: the part of an error taken away.")
-@click.option("--half-life", type=int, default=0, show_default=True, help="Games that halve the step; 0: never.")
-@click.option("--lambda", "lambda_", type=float, default=0.6, show_default=True, help="How far errors reach back.")
-@click.option("--epsilon", type=float, default=0.1, show_default=True, help="Share of random moves.")
-@click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the game]")
-@click.option("--coherence/--no-coherence", default=True, show_default=True, help="A step of its own for every weight.")
+@click.option("--alpha", type=float, help="The step: the part of an error taken away.  [default: as suits the set]")
+@click.option("--half-life", type=int, help="Games that halve the step; 0: never.  [default: 0]")
+@click.option("--horizon", type=int, help="The game at which the step is 0; 0: never.  [default: --games, or else 0]")
+@click.option("--lambda", "lambda_", type=float, help="How far errors reach back.  [default: as suits the set]")
+@click.option("--epsilon", type=float, help="Share of random moves.  [default: as suits the set]")
+@click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the set]")
+@click.option("--coherence/--no-coherence", default=None, help="A step of its own for every weight.  [default: yes]")
+@click.option(
+    "--finest", type=float, default=0.0, help="Round to multiples of this power of two, for small files; 0: of none."
+)
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @json_option
 def command(
-    game: Game, path: Path, minutes: float | None, games: int | None, json_to: str | None, **settings: Any
+    game: Game,
+    path: Path,
+    minutes: float | None,
+    games: int | None,
+    horizon: int | None,
+    json_to: str | None,
+    **settings: Any,
 ) -> None:
     """Learn pattern tables for GAME from games against itself, and nothing else.
 
@@ -48,11 +58,11 @@ def command(
     if minutes is None and games is None:
         minutes = 5.0
     checkpoint = path.with_name(path.name + ".resume")
-    trainer = PatternTrainer(**settings)
+    trainer = PatternTrainer(**settings, horizon=(games or 0) if horizon is None else horizon)
     if checkpoint.exists():
         console.print(f"going on from {checkpoint}", style="dim")
     seconds = None if minutes is None else 60 * minutes
-    made = {"name": path.stem, "command": shlex.join(["evallearn", *sys.argv[1:]])}
+    made = {"name": path.stem, "command": command_line(path)}
     try:
         with console.status("games against itself") as status:
             trainer.fit(
@@ -77,6 +87,12 @@ def command(
         json_to,
         lambda: out.print(f"{path}: {sentence(trainer.progress_)}, {path.stat().st_size / 1e6:.2f} MB"),
     )
+
+
+def command_line(path: Path) -> str:
+    """What was typed, without the folder of the file: that is nobody else's."""
+    words = [word.replace(str(path), path.name) for word in sys.argv[1:]]
+    return shlex.join(["evallearn", *words])
 
 
 def sentence(now: Progress) -> str:

@@ -28,10 +28,12 @@ MAX_BYTES = 1 << 30
 KINDS = {
     "linear": ("weights", "bias"),
     "mlp": ("w1", "b1", "w2", "b2", "w3", "b3"),
-    "patterns": ("squares", "by", "unit", "gaps", "values"),
+    "patterns": ("squares", "by", "unit", "held", "small", "wide"),
 }
 FLOAT32 = "F32 (float32)"
-TYPES = {"squares": "I16 (int16)", "by": "I16 (int16)", "gaps": "U8 (uint8)", "values": "I16 (int16)"}
+TYPES = {
+    "squares": "I16 (int16)", "by": "I16 (int16)", "held": "U8 (uint8)", "small": "I8 (int8)", "wide": "I16 (int16)",
+}  # fmt: skip
 """Of the tensors that are not float32."""
 
 

@@ -25,8 +25,8 @@ from evallearn.protocols import EvalKernel, Game, PatternSet, State
 
 TEMPLATE = Path(__file__).with_name("patterns_kernel.py")
 MOST = 32767
-SKIP = 255
-"""A gap byte that says: 255 zeros, and the next number still further on."""
+WIDE = -128
+"""A byte that says: this number has 16 bits and stands among the wide ones."""
 EXPLAINED = 12
 """How many patterns an explanation names; the rest is summed up."""
 
@@ -52,13 +52,18 @@ class PatternEval(FeatureEval):
         self.unit = float(unit)
 
     @classmethod
-    def from_weights(cls, layout: Layout, weights: np.ndarray, made: Mapping[str, Any] | None = None) -> PatternEval:
-        """weights: float[n_groups, entries]; rounded to 16 bits, the largest just fitting."""
+    def from_weights(
+        cls, layout: Layout, weights: np.ndarray, made: Mapping[str, Any] | None = None, *, finest: float = 0.0
+    ) -> PatternEval:
+        """weights: float[n_groups, entries]; rounded to 16 bits, the largest just fitting.
+
+        finest: round to this power of two or a coarser one: what is less than half of it becomes 0, and files small.
+        """
         if not np.isfinite(weights).all():
             raise EvaluatorError(f"a weight of this pattern Eval of {layout.game.name} is not a finite number")
         largest = float(np.abs(weights).max(initial=0.0))
         exponent = math.ceil(math.log2(largest / MOST)) if largest > 0 else 0
-        unit = 2.0 ** min(max(exponent, -60), 60)
+        unit = max(2.0 ** min(max(exponent, -60), 60), finest)
         tables = np.clip(np.rint(weights / unit), -MOST, MOST).astype(np.int16)
         return cls(layout, tables, unit, made)
 
@@ -110,18 +115,19 @@ class PatternEval(FeatureEval):
         return {"names": [], "hash": cell_hash(self.game)}
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """As they are stored: the squares, and the numbers that are not 0, each with the gap before it."""
+        """As they are stored: the squares, and the numbers that are not 0, most of them in a byte."""
         longest = max(map(len, self.layout.patterns))
         squares = np.full((len(self.layout.patterns), longest), -1, np.int16)
         for i, pattern in enumerate(self.layout.patterns):
             squares[i, : len(pattern)] = pattern
-        gaps, values = packed(self.tables.reshape(-1))
+        held, small, wide = packed(self.tables.reshape(-1))
         return {
             "squares": squares,
             "by": np.array([self.layout.by_phase, self.layout.by_player], np.int16),
             "unit": np.array([self.unit], np.float32),
-            "gaps": gaps,
-            "values": values,
+            "held": held,
+            "small": small,
+            "wide": wide,
         }
 
     @classmethod
@@ -135,7 +141,7 @@ class PatternEval(FeatureEval):
             )
         patterns = [row[row != -1] for row in squares]
         layout = Layout(game, [row.tolist() for row in patterns], by_phase=bool(by[0]), by_player=bool(by[1]))
-        flat = unpacked(tensors["gaps"], tensors["values"], layout.n_groups * layout.entries)
+        flat = unpacked(tensors["held"], tensors["small"], tensors["wide"], layout.n_groups * layout.entries)
         return cls(layout, flat.reshape(layout.n_groups, layout.entries), float(unit[0]), made)
 
 
@@ -168,31 +174,31 @@ def pattern_set(game: Game, patterns: str | PatternSet) -> PatternSet:
 
 
 # --- files: the numbers that are not 0 -------------------------------------------------------------------------------
-def packed(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(uint8 gaps, int16 values): each number that is not 0, after so many zeros; SKIP adds 255 and has no number."""
-    at = np.flatnonzero(flat)
-    gaps = np.diff(at, prepend=-1) - 1
-    skips, rest = gaps // SKIP, gaps % SKIP
-    out = np.full(len(at) + int(skips.sum()), SKIP, np.uint8)
-    out[np.arange(len(at)) + np.cumsum(skips)] = rest
-    return out, flat[at].astype(np.int16)
+def packed(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(uint8 held, int8 small, int16 wide): a bit for each number that is not 0, then those; WIDE says: see `wide`."""
+    numbers = flat[flat != 0]
+    wide = np.abs(numbers) >= -WIDE
+    small = np.where(wide, WIDE, numbers).astype(np.int8)
+    return np.packbits(flat != 0), small, numbers[wide].astype(np.int16)
 
 
-def unpacked(gaps: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+def unpacked(held: np.ndarray, small: np.ndarray, wide: np.ndarray, size: int) -> np.ndarray:
     """int16[size], the inverse of `packed`."""
-    if gaps.ndim != 1 or values.ndim != 1 or int(np.count_nonzero(gaps != SKIP)) != len(values):
+    if held.shape != ((size + 7) // 8,) or small.ndim != 1 or wide.ndim != 1:
         raise EvaluatorError(
-            f"the tables of this pattern Eval have {np.count_nonzero(gaps != SKIP)} places for {values.size} numbers: "
-            "make the file again"
+            f"the tables of this pattern Eval need {(size + 7) // 8:,} bytes that say which numbers follow, got "
+            f"{held.shape}, {small.shape} and {wide.shape}: make the file again"
         )
-    stops = gaps != SKIP
-    at = np.cumsum(gaps.astype(np.int64) + stops)[stops] - 1
-    if len(at) and at[-1] >= size:
+    at = np.flatnonzero(np.unpackbits(held, count=size))
+    where = np.flatnonzero(small == WIDE)
+    if len(at) != len(small) or len(where) != len(wide):
         raise EvaluatorError(
-            f"a number of this pattern Eval stands at {at[-1]:,}, its tables end at {size:,}: make the file again"
+            f"the tables of this pattern Eval have {len(at)} places for {len(small)} numbers, {len(where)} of them "
+            f"wide for {len(wide)}: make the file again"
         )
     flat = np.zeros(size, np.int16)
-    flat[at] = values
+    flat[at] = small
+    flat[at[where]] = wide
     return flat
 
 

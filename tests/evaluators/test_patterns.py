@@ -22,7 +22,7 @@ from evallearn.evaluators.layout import MOST_PATTERNS, Layout, images
 from evallearn.evaluators.patterns import cell_hash, packed, pattern_set, unpacked
 from evallearn.games.connect_four import SYMMETRIES, ConnectFour
 from evallearn.games.othello import Othello, straight
-from evallearn.games.walks import neighbours, of_a_square, walks
+from evallearn.games.walks import blocks, neighbours, of_a_square, walks
 from evallearn.protocols import Limits
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
@@ -224,12 +224,23 @@ def test_rounding_to_16_bits_loses_little_and_happens_once():
     assert (again.unit, again.tables.tobytes()) == (e.unit, e.tables.tobytes())
 
 
-@pytest.mark.parametrize("zeros", [0, 1, 254, 255, 256, 510, 70_000])
+@pytest.mark.parametrize("zeros", [0, 1, 6, 7, 8, 70_000])
 def test_packed_numbers_are_read_back(zeros):
-    flat = np.zeros(zeros + 3, np.int16)
-    flat[[zeros, -1]] = 5, -7
-    assert np.array_equal(unpacked(*packed(flat), len(flat)), flat)
+    flat = np.zeros(zeros + 9, np.int16)
+    flat[zeros:] = 5, -7, 127, -127, 128, -128, 32767, -32767, 0
+    held, small, wide = packed(flat)
+    assert (len(small), wide.tolist()) == (8, [128, -128, 32767, -32767])
+    assert np.array_equal(unpacked(held, small, wide, len(flat)), flat)
     assert np.array_equal(unpacked(*packed(np.zeros(9, np.int16)), 9), np.zeros(9))
+
+
+def test_coarse_rounding_drops_what_is_small():
+    layout = small().layout
+    weights = np.zeros((8, 35))
+    weights[0, :4] = 0.3, -0.1, 0.13, 60.0
+    e = PatternEval.from_weights(layout, weights, finest=0.25)
+    assert (e.unit, e.tables[0, :4].tolist()) == (0.25, [1, 0, 1, 240])
+    assert PatternEval.from_weights(layout, weights, finest=2.0**-30).unit == 2.0**-9  # 60 needs that much
 
 
 @pytest.mark.parametrize("e", [small(), random_eval("othello", "straight-3")], ids=["small", "othello"])
@@ -264,8 +275,9 @@ def forged(path, **changes):
         ({"by": np.array([1, 2], np.int16)}, r"got \(2, 3\), \[1, 2\] and \(1,\): make the file again"),
         ({"unit": np.array([0.3], np.float32)}, "is no power of two"),
         ({"unit": np.array([np.nan], np.float32)}, "is no power of two"),
-        ({"values": np.zeros(3, np.int16)}, "places for 3 numbers: make the file again"),
-        ({"gaps": np.array([255] * 9 + [0], np.uint8), "values": np.ones(1, np.int16)}, "its tables end at 280"),
+        ({"small": np.zeros(3, np.int8)}, "places for 3 numbers, 0 of them wide for 0: make the file again"),
+        ({"wide": np.zeros(3, np.int16)}, "numbers, 0 of them wide for 3: make the file again"),
+        ({"held": np.zeros(36, np.uint8)}, r"need 35 bytes that say which numbers follow, got \(36,\)"),
         ({"squares": np.zeros((1, 2), np.int32)}, r"tensor squares is I32, not I16 \(int16\): make the file again"),
     ],
 )
@@ -302,6 +314,14 @@ def test_walks_are_connected_different_and_the_same_for_a_seed():
         for _ in walk:
             reached |= {c for cell in reached for c in neighbours(cell, 7, 6) if c in walk}
         assert reached == set(walk)
+
+
+def test_blocks_are_all_rectangles_but_mirror_images():
+    found = blocks(3, 4, 7, 6, SYMMETRIES)
+    assert found[0] == (0, 1, 2, 3, 6, 7, 8, 9, 12, 13, 14, 15)
+    assert len(found) == 9
+    assert len({frozenset(image) for block in found for image in images(ConnectFour(), block)}) == 5 * 3
+    assert len(blocks(2, 2, 8, 8, of_a_square(8))) == 10
 
 
 def test_straight_groups_of_othello_are_those_of_the_literature():
