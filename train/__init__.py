@@ -14,6 +14,7 @@ from evallearn.train.stream import ArrayStream, RecordStream
 if TYPE_CHECKING:
     from evallearn.train.linear import LinearEvalTrainer
     from evallearn.train.mlp import MlpTrainer
+    from evallearn.train.online_trainer import OnlineTrainer
     from evallearn.train.patterns import PatternTrainer
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "LinearEvalTrainer",
     "Metrics",
     "MlpTrainer",
+    "OnlineTrainer",
     "PatternTrainer",
     "RecordStream",
     "measure",
@@ -39,6 +41,10 @@ def __getattr__(name: str) -> Any:
         from evallearn.train.mlp import MlpTrainer
 
         return MlpTrainer
+    if name == "OnlineTrainer":
+        from evallearn.train.online_trainer import OnlineTrainer
+
+        return OnlineTrainer
     if name == "PatternTrainer":
         from evallearn.train.patterns import PatternTrainer
 

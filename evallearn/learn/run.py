@@ -21,13 +21,15 @@ from evallearn.arena import MatchConfig, MatchResult, play_match
 from evallearn.arena.journal import weights_mark
 from evallearn.atomic import write_json
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, require_selfplay, run_selfplay
-from evallearn.errors import DataError, EvaluatorError, SpecError
+from evallearn.errors import DataError, EvaluatorError, SpecError, unknown
 from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.registry import spec_of
 from evallearn.train.targets import ONLINE_TARGETS, check_target
+from evallearn.train.td import TdSettings
 
+RATES = ("constant", "decay", "coherence")
 Step = Callable[[str], AbstractContextManager[Move]]
 """step(title): shown to the person who waits."""
 
@@ -54,6 +56,13 @@ class LearnConfig:
     """What a position should be worth: see train/targets.py."""
     blend: float = 0.5
     """With target blend: the share of the outcome."""
+    trace: float = 0.7
+    """With td and tdleaf: lambda, how far what happens later reaches back."""
+    rate: str = "decay"
+    """Of an Eval that learns while it plays: whether its steps are `constant`, shrink to nothing in the course of a
+    generation (`decay`), or shrink and also differ by weight (`coherence`)."""
+    alpha: float | None = None
+    """Which part of an error such a step takes away; None: what suits the target."""
     games: int = 12000
     """Games of self-play in each generation."""
     depth: int = 4
@@ -80,6 +89,9 @@ class LearnConfig:
         if not 0 < self.match_milliseconds < 1e9:
             raise SpecError(f"match_milliseconds={self.match_milliseconds}: give a number above 0")
         check_target(self.target, self.blend)
+        if self.rate not in RATES:
+            raise unknown("rate", self.rate, RATES)
+        TdSettings(alpha=self.alpha or 1.0, lambda_=self.trace)
         Limits(depth=self.depth)  # these refuse what they cannot work with, before anything is played
         Limits(depth=self.match_depth)
         SelfPlayConfig(exploration=self.exploration, random_plies=self.random_plies or 0)
@@ -163,7 +175,8 @@ class Run:
         path, resume = self.evaluator_path(name), self.folder / f"{name}.resume"
         assert isinstance(incumbent, LinearEval)
         trainer = OnlineTrainer(
-            config.target, depth=config.depth, horizon=config.games, epsilon=config.exploration,
+            config.target, depth=config.depth, alpha=config.alpha, lambda_=config.trace, epsilon=config.exploration,
+            horizon=0 if config.rate == "constant" else config.games, coherence=config.rate == "coherence",
             opening_plies=config.random_plies, seed=config.seed * 1000 + generation, start=incumbent,
         )  # fmt: skip
 

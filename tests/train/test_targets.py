@@ -96,6 +96,10 @@ def test_what_records_cannot_teach_is_refused(checkers, tmp_path, capsys):
         LearnConfig(target="leaf")
     with pytest.raises(SpecError, match=r"blend=1.5: give the share of the outcome, from 0 .* to 1"):
         LearnConfig(target="blend", blend=1.5)
+    with pytest.raises(SpecError, match="unknown rate 'fast'"):
+        LearnConfig(rate="fast")
+    with pytest.raises(SpecError, match="lambda=1.0 does not work: give a number from 0 to below 1"):
+        LearnConfig(trace=1.0)
     out = tmp_path / "e.safetensors"
     arguments = ["fit", str(checkers.folders[0]), "--game", "checkers", "--target", "tdleaf", "--out", str(out)]
     assert run(arguments) == 2
@@ -109,7 +113,18 @@ def test_every_target_is_offered():
 
 def test_learn_by_treestrap_leaves_an_eval_and_resumes(tmp_path, capsys):
     arguments = ["learn", "tic_tac_toe", "--target", "treestrap", "--games", "100", "--generations", "2", "--depth"]
-    arguments += ["1", "--match-pairs", "4", "--match-depth", "1", "--run", str(tmp_path / "r"), "--json"]
+    arguments += [
+        "1",
+        "--match-pairs",
+        "4",
+        "--match-depth",
+        "1",
+        "--rate",
+        "coherence",
+        "--run",
+        str(tmp_path / "r"),
+        "--json",
+    ]
     assert run(arguments) == 0
     first = json.loads(capsys.readouterr().out)
     assert [g["games"] for g in first["generations"]] == [100, 100]
