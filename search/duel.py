@@ -21,6 +21,7 @@ from evallearn.search.alphabeta import AlphaBeta
 from evallearn.search.alphabeta_compiled import SHORT_DEPTH
 from evallearn.search.common import ASPIRATION, MAX_DEPTH
 from evallearn.search.deepening_compiled import NO_LIMIT, SHORT_NODES
+from evallearn.search.looking_back import looking_back
 
 HERE = Path(__file__).parent
 
@@ -61,7 +62,8 @@ class Duel:
         ]
         self.kernels: Any = specialise(
             HERE / "duel_kernel.py",
-            **bindings(rules, "State", "result", "is_terminal", "to_play", "utility_mover", "clock"),
+            **bindings(rules, "State", "result", "is_terminal", "to_play", "utility_mover"),
+            remember=looking_back(rules).remember,
             choose_a=choosers[0].choose,
             choose_b=choosers[1].choose,
             N_WORDS=rules.n_words,

@@ -1,8 +1,8 @@
 # mypy: ignore-errors
 """Template: a whole game between two alpha-beta searches. See `specialise`; the names below are injected.
 
-State, result, is_terminal, to_play, utility_mover, clock    the game's `Rules`
-choose_a, choose_b                                           of choose_kernel.py
+State, result, is_terminal, to_play, utility_mover           the game's `Rules`
+choose_a, choose_b, remember                                 of choose_kernel.py and looking_back_kernel.py
 N_WORDS, HAS_CLOCK                                           of the game
 CACHE                                                        whether the disk cache is on
 """
@@ -45,12 +45,7 @@ def play(table, a, eval_a, words_a, b, eval_b, words_b, past):
         n += 1
         after = result(s, action)
         if HAS_CLOCK:
-            if clock(after) == 0:
-                n_past = 0
-            else:
-                for i, word in enumerate(s):
-                    past[n_past, i] = word
-                n_past += 1
+            n_past = remember(s, after, past, n_past)
         s = after
     value = utility_mover(s) if is_terminal(s) else np.float32(0)
     io.utility = value if to_play(s) == 0 else -value

@@ -13,7 +13,7 @@ TEMPLATE = Path(__file__).with_name("looking_back_kernel.py")
 
 
 def looking_back(rules: Rules, *, cuts_at_depth: bool = True) -> Any:
-    """The template of the same name, specialised: `occurred`, `third_time`, `table_key`, RETURN."""
+    """The template of the same name, specialised: `occurred`, `third_time`, `table_key`, `remember`, RETURN."""
     return specialise(
         TEMPLATE,
         **bindings(rules, "clock"),

@@ -56,3 +56,15 @@ def table_key(s, depth, here, ctx):
     for i in range(here - since, here):  # a sum: what counts is which positions were there, not in which order
         past += mix64(ctx.path[i])
     return ctx.path[here] ^ mix64(past)
+
+
+@njit(nogil=True)
+def remember(s, after, past, n):
+    """The move from `s` to `after` was played: past[:n], the positions since the last move that cannot be taken back,
+    goes on with `s` or starts anew. Returns the new n.
+    """
+    if clock(after) == 0:
+        return 0
+    for i, word in enumerate(s):
+        past[n, i] = word
+    return n + 1

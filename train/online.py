@@ -133,6 +133,7 @@ class OnlineLearner:
         from evallearn.compiled.specialise import announce, specialise
         from evallearn.search.alphabeta_compiled import kernels
         from evallearn.search.lines import note_line
+        from evallearn.search.looking_back import looking_back
         from evallearn.train.draws import uniform
 
         game, target, options = self.game, self.settings.target, search_options(self.game)
@@ -151,13 +152,14 @@ class OnlineLearner:
         )
         own = EvalKernel(params=self.params, evaluate_player=kernel.evaluate_player, evaluate_mover=notes.judge)
         searching = kernels(game, own, options, False, notes.note_node if target == "treestrap" else None)
-        names = ("State", "result", "is_terminal", "to_play", "utility_mover", "clock", "phase")
+        names = ("State", "result", "is_terminal", "to_play", "utility_mover", "phase")
         module: Any = specialise(
             HERE / "online_kernel.py",
             **bindings(rules, *names),
             **{k: getattr(searching, k) for k in ("value_mover", "prepare")},
             **{k: getattr(notes, k) for k in ("note_node", "note", "take", "see")},
             **sizes,
+            remember=looking_back(rules).remember,
             leaf_of=leaves_kernel(game, searching, notes.judge, options).leaf_of,
             evaluate_mover=kernel.evaluate_mover,
             raw=specialise(self.start.template, N_FEATURES=n).raw,

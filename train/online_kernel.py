@@ -2,9 +2,9 @@
 """Template: games against itself that teach a linear Eval what its own searches find. See `online.py`, which says what
 is learned, and `online_plain.py`, the same in plain Python. The names below are injected.
 
-State, result, is_terminal, to_play, utility_mover, clock, phase
+State, result, is_terminal, to_play, utility_mover, phase
                                                      the game's `Rules`
-value_mover, prepare                                 of the alpha-beta kernels
+value_mover, prepare, remember                       of the alpha-beta kernels
 leaf_of                                              of leaves_kernel.py
 evaluate_mover, raw, squash, note_line               of the Eval and the toolkit
 note_node, note, take, see                           of notes_kernel.py
@@ -140,12 +140,7 @@ def play(s, io, box, params, rows, past):
             io.moves += 1
         after = result(s, np.int64(ctx.root_actions[chosen]))
         if HAS_CLOCK:
-            if clock(after) == 0:
-                n_past = 0
-            else:
-                for i, word in enumerate(s):
-                    past[n_past, i] = word
-                n_past += 1
+            n_past = remember(s, after, past, n_past)
         s = after
         ply += 1
     if WAITS:
