@@ -62,7 +62,7 @@ def cell(name: str, target: str, folder: Path, workers: int) -> dict[str, Any]:
         for e, n in ((evaluator, target), (parse_evaluator(f"handwritten:{rival}", game), rival))
     ]
     found = play_match(game, *agents, MatchConfig(pairs=pairs, random_plies=game.opening_plies), workers=workers)
-    positions = sum(f.get("records", f.get("moves", 0)) for f in facts)
+    positions = sum(f["records"] for f in facts)
     elo = found.elo
     row = {"elo": elo.elo, "low": elo.low, "high": elo.high, "games": GENERATIONS * games,
            "positions": positions, "minutes": minutes, "match": found.games, "nodes": nodes,

@@ -185,7 +185,8 @@ class Run:
                 self.game, games=config.games, checkpoint=resume, on_progress=lambda now: move(now.games, config.games)
             )
             save_evaluator(trainer.evaluator({"name": name, "command": self.command, "seed": config.seed}), path)
-            return {"games": trainer.games_, "moves": trainer.moves_, "nodes": trainer.nodes_,
+            # Each move is a position that taught, as a record is; only that nobody wrote it down.
+            return {"games": trainer.games_, "records": trainer.moves_, "nodes": trainer.nodes_,
                     "error": trainer.progress_.error, "generator": incumbent.name}  # fmt: skip
 
         title = f"{config.target} {generation} (from {incumbent.name})"
