@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evallearn.errors import EvallearnError, SpecError, unknown
-from evallearn.evaluators import FeatureEval, load_evaluator, read_header
+from evallearn.evaluators import FeatureEval, load_evaluator, read_header, zoo_file
 from evallearn.protocols import Game
 
 GAMES = {
@@ -95,8 +95,14 @@ def spec_of(game: Game) -> str:
     return game.name if shipped else f"{type(game).__module__}:{type(game).__qualname__}"
 
 
-def load(path: str | Path, game: Game | None = None) -> FeatureEval:
-    """The Eval in the file. The game is found by the name in its header; hand in your own game if it is not shipped."""
+def load(what: str | Path, game: Game | None = None) -> FeatureEval:
+    """A shipped Eval by its name, `othello/linear`, or the one in a file: a text that ends in .safetensors, or a Path.
+
+    The game is found by the name in its header; hand in your own game if it is not shipped.
+    """
+    path = (
+        Path(what) if isinstance(what, Path) or what.endswith(".safetensors") else zoo_file(what.removeprefix("zoo:"))
+    )
     if game is None:
         name = read_header(path)["game"]
         if name.partition(",")[0] not in GAMES:

@@ -150,7 +150,10 @@ def test_tournament_rates_everybody(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.splitlines()[-1] == "report: runs/tournament-tic_tac_toe/report.html"
 
 
-def test_ladder_answers_learned_against_hand_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ladder_answers_learned_against_hand_written(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evallearn.evaluators.zoo.zoo_folder", lambda: here / "no zoo")
     game = TicTacToe()
     save_evaluator(LinearEval.from_heuristic(game, "lines"), here / "runs" / "x" / "evaluators" / "linear.safetensors")
     arguments = ("ladder", "tic_tac_toe", "--limit=depth=1", "--pairs=4")

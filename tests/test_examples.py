@@ -63,8 +63,9 @@ def test_command_line_takes_the_example() -> None:
     assert run.stdout.strip() == "4872"
 
 
-def test_code_of_the_arena_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (EXAMPLES.parent / "docs" / "arena.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+@pytest.mark.parametrize(("page", "says"), [("arena", "Elo"), ("zoo", "0.")])
+def test_code_of_a_page_runs(page: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (EXAMPLES.parent / "docs" / f"{page}.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     exec(code, {})
-    assert "Elo" in capsys.readouterr().out
+    assert says in capsys.readouterr().out

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -54,12 +55,18 @@ def test_every_exported_name_is_there_and_no_other() -> None:
         evallearn.nothing  # noqa: B018  # the access is the test
 
 
-def test_wheel_holds_every_module_once(tmp_path: Path) -> None:
-    source = tmp_path / "source"  # a copy: setuptools would leave a build folder, and find old files in it next time
+def copied(tmp_path: Path) -> Path:
+    """A copy of what is packed: setuptools would leave a build folder, and find old files in it next time."""
+    source = tmp_path / "source"
     for folder in ("evallearn", *FOLDERS):
         shutil.copytree(ROOT / folder, source / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / file, source / file)
+    return source
+
+
+def test_wheel_holds_every_module_once(tmp_path: Path) -> None:
+    source = copied(tmp_path)
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(source)]
     subprocess.run(command, check=True, capture_output=True)
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
@@ -68,7 +75,22 @@ def test_wheel_holds_every_module_once(tmp_path: Path) -> None:
     wanted = {p.as_posix() for p in in_tree if p.parts[1] not in FOLDERS}
     wanted |= {f"evallearn/{p.relative_to(ROOT).as_posix()}" for f in FOLDERS for p in (ROOT / f).rglob("*.py")}
     assert packed == sorted(wanted)
+    assert sorted(n for n in names if n.startswith("evallearn/zoo/")) == zoo_files()
     assert {n.split("/")[0] for n in names} == {"evallearn", f"evallearn-{evallearn.__version__}.dist-info"}
+
+
+def zoo_files() -> list[str]:
+    found = [p for p in (ROOT / "evallearn" / "zoo").rglob("*") if p.is_file()]
+    return sorted(p.relative_to(ROOT).as_posix() for p in found)
+
+
+def test_sdist_holds_the_zoo(tmp_path: Path) -> None:
+    source = copied(tmp_path)
+    build = "from setuptools import build_meta; build_meta.build_sdist('dist')"
+    subprocess.run([sys.executable, "-c", build], check=True, capture_output=True, cwd=source)
+    with tarfile.open(next((source / "dist").glob("*.tar.gz"))) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert set(zoo_files()) <= names
 
 
 def test_links_show_the_folders_to_a_bare_checkout() -> None:

@@ -8,8 +8,6 @@ from evallearn.agents.describe import (
     parse_limits,
     split_limits,
     zero_evaluator,
-    zoo_folder,
-    zoo_names,
 )
 from evallearn.agents.engine import EngineAgent
 from evallearn.agents.gtp import GtpAgent
@@ -31,6 +29,4 @@ __all__ = [
     "parse_limits",
     "split_limits",
     "zero_evaluator",
-    "zoo_folder",
-    "zoo_names",
 ]

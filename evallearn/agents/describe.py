@@ -3,7 +3,7 @@
 random                                        any legal action
 zero@depth=4                                  a search that only knows how games end
 handwritten:NAME@depth=4                      a heuristic of the game
-zoo:GAME/NAME@time=0.1                        an Eval that is shipped
+zoo:NAME@time=0.1                             an Eval that is shipped; zoo:GAME/NAME says it in full
 runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
 SEARCH[,OPTION=VALUE..][:EVAL]@LIMITS         a search by its name, as mcts,leaf=rollout:zero@nodes=500
 uci:PROGRAM[,OPTION=VALUE..]@LIMITS           a chess engine; gtp: and cmd: for other games and programs
@@ -26,7 +26,7 @@ from evallearn.agents.gtp import GtpAgent
 from evallearn.agents.options import needs_eval, read_options, search_settings, trailing_options
 from evallearn.agents.uci import UciAgent
 from evallearn.errors import SearchError, SpecError, unknown
-from evallearn.evaluators import FunctionEval, LinearEval, load_evaluator
+from evallearn.evaluators import FunctionEval, LinearEval, load_evaluator, zoo_file, zoo_names
 from evallearn.protocols import Evaluator, Game, Limits, State
 from evallearn.search import SEARCHES
 from evallearn.search.rollout import require_simulations
@@ -112,21 +112,26 @@ def _evaluator(text: str, game: Game) -> Evaluator:
 
 # --- Evals -----------------------------------------------------------------------------------------------------------
 def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Evaluator:
-    """The Eval that `text` names: zero, handwritten:NAME, zoo:GAME/NAME, or a file. `others` are suggested too."""
+    """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, or a file. `others` are suggested too."""
     kind, colon, name = text.partition(":")
     if text == "zero":
         return LinearEval.zero(game)
     if kind == "handwritten" and colon:
         return LinearEval.from_heuristic(game, name)
     if kind == "zoo" and colon:
-        return load_evaluator(_zoo_file(name, game), game)
+        return load_evaluator(zoo_file(name, game.name), game)
     if Path(text).suffix == ".safetensors" or Path(text).exists():
         return load_evaluator(text, game)
     raise _unknown(text, game, others)
 
 
 def _unknown(text: str, game: Game, others: tuple[str, ...]) -> SpecError:
-    known = [*others, "zero", *(f"handwritten:{h}" for h in game.heuristics), *(f"zoo:{z}" for z in zoo_names(game))]
+    known = [
+        *others,
+        "zero",
+        *(f"handwritten:{h}" for h in game.heuristics),
+        *(f"zoo:{z}" for z in zoo_names(game.name)),
+    ]
     if not others:
         return SpecError(f"{unknown('Eval', text, known)}, or the path of a .safetensors file")
     return SpecError(f"{unknown('agent', text, known, _corrected(text))}, {FORMS}")
@@ -149,23 +154,3 @@ def zero_evaluator(game: Game) -> Evaluator:
 
 def _constant(value: float, s: State, player: int) -> float:
     return value
-
-
-# --- the zoo ---------------------------------------------------------------------------------------------------------
-def zoo_folder() -> Path:
-    """Where Evals are shipped, as GAME/NAME.safetensors."""
-    return Path(__file__).parents[1] / "zoo"
-
-
-def zoo_names(game: Game) -> list[str]:
-    """The Evals that are shipped for this game, as `othello/patterns`."""
-    return sorted(f"{game.name}/{path.stem}" for path in (zoo_folder() / game.name).glob("*.safetensors"))
-
-
-def _zoo_file(name: str, game: Game) -> Path:
-    known = zoo_names(game)
-    if not known:
-        raise SpecError(f"zoo:{name}: no Eval is shipped for {game.name} yet: use zero, handwritten:NAME or a file")
-    if name not in known:
-        raise unknown(f"Eval in the zoo of {game.name}", name, known)
-    return zoo_folder() / f"{name}.safetensors"

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evallearn.agents import Agent, parse_agent, zoo_names
+from evallearn.agents import Agent, parse_agent
 from evallearn.arena.journal import identity
 from evallearn.arena.tournament import kind_of
 from evallearn.errors import EvallearnError
-from evallearn.evaluators import read_header
+from evallearn.evaluators import read_header, zoo_names
 from evallearn.protocols import Game, Limits
 
 EARLIER = re.compile(r"-\d+$")
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 def known_agents(game: Game, limits: Limits, runs: Path) -> dict[str, Agent]:
     """{name: agent}: random play, every heuristic, every learned Eval of the zoo and of `runs`, search without Eval."""
     named = ["random", "zero", *(f"handwritten:{h}" for h in game.heuristics)]
-    named += [f"zoo:{name}" for name in zoo_names(game)]
+    named += [f"zoo:{name}" for name in zoo_names(game.name)]
     named += [str(path) for path in learned_files(game, runs)]
     named += [f"mcts@nodes={SIMULATIONS}"]
     found: dict[str, Agent] = {}

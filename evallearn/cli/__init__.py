@@ -35,6 +35,7 @@ COMMANDS = {
     "replay": "check the games of a file and show them",
     "learn": "the whole loop: self-play, fit, match, report",
     "bench": "how fast are the searches, and what does each refinement save?",
+    "zoo": "the trained Evals that are shipped, and their cards",
     "info": "what is in an evaluator file or a run folder?",
 }
 

@@ -7,6 +7,7 @@ from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.patterns import PatternEval
 from evallearn.evaluators.plain import FunctionEval
 from evallearn.evaluators.solved import SolvedEval
+from evallearn.evaluators.zoo import hardest, read_card, zoo_file, zoo_names
 
 __all__ = [
     "FeatureEval",
@@ -16,7 +17,11 @@ __all__ = [
     "PatternEval",
     "SolvedEval",
     "feature_hash",
+    "hardest",
     "load_evaluator",
+    "read_card",
     "read_header",
     "save_evaluator",
+    "zoo_file",
+    "zoo_names",
 ]

@@ -20,8 +20,6 @@ from evallearn.agents import (
     parse_agent,
     parse_evaluator,
     zero_evaluator,
-    zoo_folder,
-    zoo_names,
 )
 from evallearn.agents.options import kind_of, search_options
 from evallearn.errors import EvaluatorError, SearchError, SpecError
@@ -212,7 +210,7 @@ REFUSALS = {
     f"cmd:{sys.executable},Hash=3": "option 'Hash' of a cmd engine: it takes timeout only; what else it should know",
     f"gtp:{sys.executable},Hash=3": "option 'Hash' of a gtp engine: it takes timeout, size, game only",
     f"cmd:{sys.executable},timeout=1,timeout=2": "is given twice: give it once",
-    "zoo:tic_tac_toe/x": "zoo:tic_tac_toe/x: no Eval is shipped for tic_tac_toe yet: use zero, handwritten:NAME or a",
+    "zoo:tic_tac_toe/x": "unknown Eval in the zoo of tic_tac_toe 'tic_tac_toe/x'",
 }
 
 
@@ -230,16 +228,13 @@ def test_a_search_that_cannot_play_the_game_is_refused_before_the_first_move() -
 
 # --- the zoo ---------------------------------------------------------------------------------------------------------
 def test_shipped_evals_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert zoo_folder().name == "zoo"
-    monkeypatch.setattr("evallearn.agents.describe.zoo_folder", lambda: tmp_path)
+    monkeypatch.setattr("evallearn.evaluators.zoo.zoo_folder", lambda: tmp_path)
     (tmp_path / "tic_tac_toe").mkdir()
     save_evaluator(LinearEval.from_heuristic(TTT, "lines"), tmp_path / "tic_tac_toe" / "rows.safetensors")
-    assert zoo_names(TTT) == ["tic_tac_toe/rows"]
-    assert zoo_names(OTHELLO) == []
     agent = searching("zoo:tic_tac_toe/rows@time=0.1", TTT)
     assert agent.name == "zoo:tic_tac_toe/rows@time=0.1"
     assert isinstance(agent.evaluator, LinearEval)
-    assert searching("mcts:zoo:tic_tac_toe/rows@nodes=9", TTT).search == "mcts"
+    assert searching("mcts:zoo:rows@nodes=9", TTT).search == "mcts"
     with pytest.raises(SpecError, match="unknown Eval in the zoo of tic_tac_toe 'tic_tac_toe/rosw': did you mean"):
         parse_agent("zoo:tic_tac_toe/rosw", TTT)
     with pytest.raises(SpecError, match="did you mean 'zoo:tic_tac_toe/rows'"):

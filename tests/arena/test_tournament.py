@@ -83,7 +83,8 @@ def test_senseless_tournaments_are_refused(names: list[str], anchor: str | None,
 
 
 # --- the ladder ------------------------------------------------------------------------------------------------------
-def test_known_agents_are_all_there_and_copies_count_once(tmp_path: Path) -> None:
+def test_known_agents_are_all_there_and_copies_count_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evallearn.evaluators.zoo.zoo_folder", lambda: tmp_path / "no zoo")
     mine = LinearEval(C4, np.full((C4.n_phases, len(C4.feature_names)), 0.1))
     save_evaluator(mine, tmp_path / "a" / "evaluators" / "linear.safetensors")
     save_evaluator(LinearEval.zero(C4), tmp_path / "a" / "evaluators" / "linear-0.safetensors")

@@ -1,0 +1,71 @@
+"""evallearn zoo"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.box import SIMPLE
+from rich.table import Table
+
+from evallearn.cli.common import json_option, out, report
+from evallearn.evaluators import hardest, read_card, zoo_names
+
+Card = dict[str, Any]
+
+
+@click.command(name="zoo")
+@click.argument("name", required=False)
+@json_option
+def command(name: str | None, json_to: str | None) -> None:
+    """The trained Evals that are shipped; or the card of one, NAME, as GAME/NAME: how it was made, what it is worth.
+
+    Use one as zoo:NAME where an agent or an Eval is asked for, and as evallearn.load("GAME/NAME") in Python.
+
+    Example: evallearn zoo connect_four/linear
+    """
+    if name is not None:
+        card = read_card(name.removeprefix("zoo:"))
+        report(card, json_to, lambda: show(card))
+        return
+    cards = [read_card(known) for known in zoo_names()]
+    report({"evals": cards}, json_to, lambda: out.print(overview(cards)))
+
+
+def overview(cards: Sequence[Card]) -> Table:
+    """One line each; the best hand-written heuristic is the one that an Eval beats by least."""
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
+    for head in ("Eval", "kind", "kB", "Elo", "95 %", "against", "at", "made by"):
+        table.add_column(head, justify="right" if head in ("kB", "Elo") else "left", no_wrap=head != "made by")
+    for card in cards:
+        best, size = hardest(card), f"{card['bytes'] / 1000:.0f}"
+        figures = ("", "", "", "") if best is None else (*elo(best), best["opponent"], best["limit"])
+        table.add_row(f"{card['game']}/{card['name']}", card["kind"], size, *figures, card["command"])
+    return table
+
+
+def elo(match: Card) -> tuple[str, str]:
+    return f"{match['elo']:+.0f}", f"{match['low']:+.0f} to {match['high']:+.0f}"
+
+
+def show(card: Card) -> None:
+    """A card in full."""
+    table = Table(title=f"{card['game']}/{card['name']}", box=SIMPLE, show_header=False, padding=(0, 1, 0, 0))
+    learned = ", ".join(f"{count:,} {what}" for what, count in card["learned_from"].items())
+    facts = {"kind": card["kind"], "size": f"{card['bytes']:,} bytes", "made by": card["command"]}
+    facts |= {"seed": str(card["seed"]), "learned from": learned, "minutes": f"{card['minutes']:g}"}
+    for key, value in {**facts, "evallearn": card["evallearn"]}.items():
+        table.add_row(key, value)
+    out.print(table)
+    matches = Table("hand-written", "Elo", "95 %", "games", "W/D/L", "at", "openings", box=SIMPLE, padding=(0, 1, 0, 0))
+    for m in card["matches"]:
+        name, counts = m["opponent"].removeprefix("handwritten:"), f"{m['wins']}/{m['draws']}/{m['losses']}"
+        matches.add_row(name, *elo(m), str(m["games"]), counts, m["limit"], m["openings"])
+    out.print(matches)
+    q = card["quality"]
+    named = "" if q["sign_accuracy"] is None else f", names the winner in {q['sign_accuracy']:.1%}"
+    out.print(
+        f"On {q['n_records']:,} {q['on']}, without search: log loss {q['log_loss']:.4f} (a constant: "
+        f"{q['baseline_log_loss']:.4f}){named}, calibration error {q['calibration_error']:.3f}"
+    )

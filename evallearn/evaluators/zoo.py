@@ -1,0 +1,73 @@
+"""The zoo: Evals that are shipped, each a file and a card that tells where it comes from and what it is worth.
+
+zoo/GAME/NAME.safetensors    at most MOST_BYTES
+zoo/GAME/NAME.json           the card; benchmarks/zoo_card.py makes both
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from evallearn.errors import EvaluatorError, SpecError, unknown
+
+MOST_BYTES = 1_000_000
+"""Of a file: a wheel with one for every game is still small."""
+CARD = {
+    "game": str,
+    "name": str,
+    "kind": str,
+    "command": str,
+    "seed": int,
+    "learned_from": dict,
+    "minutes": float,
+    "bytes": int,
+    "evallearn": str,
+    "matches": list,
+    "quality": dict,
+}
+"""What a card tells. command: what made the file; learned_from: games, or records; minutes: of that, by the clock;
+matches: against each hand-written heuristic; quality: how well it foretells the games of those matches."""
+
+
+def zoo_folder() -> Path:
+    """Where Evals are shipped, as GAME/NAME.safetensors."""
+    return Path(__file__).parents[1] / "zoo"
+
+
+def zoo_names(game: str = "*") -> list[str]:
+    """The Evals that are shipped, as `othello/patterns`: all, or those of one game."""
+    return sorted(
+        f"{p.parent.name}/{p.stem}" for p in zoo_folder().glob("*/*.safetensors") if game in ("*", p.parent.name)
+    )
+
+
+def zoo_file(name: str, game: str = "*") -> Path:
+    """The file of a shipped Eval; where the game is known, `patterns` alone will do."""
+    known = zoo_names(game)
+    if game != "*" and not known:
+        raise SpecError(f"zoo:{name}: no Eval is shipped for {game} yet: use zero, handwritten:NAME or a file")
+    whole = name if "/" in name or game == "*" else f"{game}/{name}"
+    if whole not in known:
+        of = "" if game == "*" else f" of {game}"
+        raise SpecError(f"{unknown(f'Eval in the zoo{of}', whole, known)}, or give the path of a .safetensors file")
+    return zoo_folder() / f"{whole}.safetensors"
+
+
+def read_card(name: str) -> dict[str, Any]:
+    """The card of a shipped Eval."""
+    path = zoo_file(name).with_suffix(".json")
+    try:
+        card = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise EvaluatorError(f"the card {path} cannot be read ({error}): install evallearn again") from None
+    missing = [k for k, kind in CARD.items() if not isinstance(card.get(k), kind)]
+    if missing:
+        raise EvaluatorError(f"the card {path} does not tell its {', '.join(missing)}: install evallearn again")
+    return dict(card)
+
+
+def hardest(card: dict[str, Any]) -> dict[str, Any] | None:
+    """The card's match against the best hand-written heuristic: the one that it beats by least."""
+    return min(card["matches"], key=lambda m: float(m["elo"]), default=None)

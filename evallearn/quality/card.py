@@ -1,0 +1,126 @@
+"""The card of an Eval for the zoo: where it comes from, and what it is worth against every hand-written heuristic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn import __version__
+from evallearn.agents import SearchAgent, default_limits, parse_evaluator
+from evallearn.arena import MatchConfig, MatchResult, play_match
+from evallearn.arena.records import GameRecord, play_over
+from evallearn.atomic import write_json
+from evallearn.errors import EvaluatorError
+from evallearn.evaluators import FeatureEval, save_evaluator
+from evallearn.evaluators.zoo import MOST_BYTES
+from evallearn.protocols import CHANCE, Game, Limits
+from evallearn.train.metrics import measure
+from evallearn.train.stream import ArrayStream
+
+PAIRS = 400
+"""Openings of each match: intervals of some 20 Elo to either side."""
+NODES = Limits(nodes=2000)
+"""Per move, where alpha-beta plays: an Eval that costs more time is not punished here, one that prunes badly is."""
+QUALITY_GAMES = 400
+"""That are played over for calibration: enough, and chess is slow upstairs."""
+FIGURES = ("log_loss", "baseline_log_loss", "brier", "sign_accuracy", "calibration_error", "n_records")
+Progress = Callable[[int, int], None]
+
+
+def card_limits(game: Game) -> Limits:
+    """What both sides of a card's matches may use: equal nodes, or a depth where a search has no use for nodes."""
+    return default_limits(game) if game.has_chance or game.n_players != 2 else NODES
+
+
+def make_card(
+    evaluator: FeatureEval,
+    name: str,
+    *,
+    command: str,
+    minutes: float,
+    learned_from: dict[str, int],
+    limits: Limits | None = None,
+    pairs: int = PAIRS,
+    seed: int = 1,
+    workers: int = 1,
+    on_progress: Callable[[str], Progress] = lambda title: lambda done, total: None,
+) -> dict[str, Any]:
+    """Play the matches and tell everything; the same arguments give the same card, on any number of workers."""
+    game = evaluator.game
+    limits = limits or card_limits(game)
+    own = SearchAgent(game, evaluator, limits, name=f"zoo:{game.name}/{name}@{limits}")
+    matches, played = [], list[GameRecord]()
+    for heuristic in game.heuristics:
+        opponent = f"handwritten:{heuristic}"
+        other = SearchAgent(game, parse_evaluator(opponent, game), limits, name=f"{opponent}@{limits}")
+        move = on_progress(f"{name} - {opponent}")
+        found = play_match(
+            game, own, other, MatchConfig(pairs=pairs, seed=seed), workers=workers, keep_games=True,
+            on_progress=lambda tally, move=move: move(tally.sets, tally.of),  # type: ignore[misc]  # mypy: no defaults
+        )  # fmt: skip
+        matches.append(match_row(opponent, found, limits, seed))
+        played += found.records[: -(-QUALITY_GAMES // len(game.heuristics))]
+    return {
+        "game": game.name,
+        "name": name,
+        "kind": evaluator.kind,
+        "command": command,
+        "seed": int(evaluator.made.get("seed", 0)),
+        "learned_from": learned_from,
+        "minutes": round(float(minutes), 2),
+        "evallearn": __version__,
+        "matches": matches,
+        "quality": foresight(evaluator, played),
+    }
+
+
+def match_row(opponent: str, found: MatchResult, limits: Limits, seed: int) -> dict[str, Any]:
+    """A match as a card tells it: the figures, and the conditions under which they hold."""
+    elo = found.elo
+    return {
+        "opponent": opponent,
+        "elo": round(elo.elo, 1), "low": round(elo.low, 1), "high": round(elo.high, 1), "score": round(found.score, 4),
+        "games": found.games, "distinct_games": found.distinct_games,
+        "wins": found.wins, "draws": found.draws, "losses": found.losses,
+        "margin": round(found.margin.value, 4),
+        "limit": str(limits), "openings": f"{found.random_plies} random plies", "seed": seed,
+    }  # fmt: skip
+
+
+def foresight(evaluator: FeatureEval, played: Sequence[GameRecord]) -> dict[str, Any]:
+    """How well the Eval, without any search, foretells how these games end: log loss, calibration and the like."""
+    game, states, players, outcomes, numbers = evaluator.game, list[Any](), list[int](), list[float](), list[int]()
+    for number, record in enumerate(played):
+        found = play_over(game, record)
+        for s in found.states[found.opening_plies : -1]:
+            if game.to_play(s) != CHANCE:
+                states.append(s)
+                players.append(game.to_play(s))
+                outcomes.append(record.utilities[players[-1]])
+                numbers.append(number)
+    values = np.asarray(evaluator.evaluate_batch(states, players), np.float64)
+    shares, ends = ((np.asarray(x) - evaluator.middle) / evaluator.scale for x in (values, outcomes))
+    stream = ArrayStream(shares[:, None], ends, game=np.array(numbers), test_share=0.0)
+    metrics = measure(lambda x, phase: x[:, 0], stream, "train").to_json()
+    told = {k: metrics[k] if metrics[k] is None else round(metrics[k], 4) for k in FIGURES}
+    return {"on": f"positions of {len(played)} games of the matches", **told}
+
+
+def add_to_zoo(evaluator: FeatureEval, card: dict[str, Any], folder: Path) -> Path:
+    """Write the file and its card; the header of the file tells the command of the card."""
+    path: Path = folder / card["game"] / f"{card['name']}.safetensors"
+    shipped = copy(evaluator)
+    shipped.made = {**evaluator.made, "name": card["name"], "command": card["command"]}
+    save_evaluator(shipped, path)
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        path.unlink()
+        raise EvaluatorError(
+            f"{path.name} has {size:,} bytes, the zoo takes at most {MOST_BYTES:,}: ship one with fewer weights"
+        )
+    write_json(path.with_suffix(".json"), {**card, "bytes": size})
+    return path
