@@ -1,14 +1,12 @@
 """How good do pattern tables become by self-play alone, and how fast do they learn?
 
     python benchmarks/ntuples.py connect_four --minutes 10 [--depth 6] [--out c4.safetensors]
-    python benchmarks/ntuples.py othello --minutes 10 [--out othello.safetensors]
     python benchmarks/ntuples.py connect_four --file c4.safetensors         measures a file, learns nothing
-    python benchmarks/ntuples.py connect_four --speed                       only the speed, in ten seconds
+    python benchmarks/ntuples.py GAME --speed                               only the speed of learning
 
 Connect Four against exact values (BitBully): in how many of 812 positions the choice keeps the outcome, 1-ply and by
-alpha-beta; in how many of 67,557 positions after 8 plies the Eval has the right sign (draws left out). Othello against
-the weighted-piece counter SWH: 1-ply, both 10 % random moves. The data are read from ../shared/reference; where they
-are absent, it says so and ends.
+alpha-beta; in how many of 67,557 positions after 8 plies the Eval has the right sign (draws left out). The data are
+read from ../shared/reference; where they are absent, it says so and ends. `othello_league.py` measures Othello.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
-import math
 import sys
 import time
 from pathlib import Path
@@ -25,17 +22,20 @@ from typing import Any
 import numpy as np
 
 from evallearn import get_game
-from evallearn.compiled.game import CompiledGame
 from evallearn.evaluators import PatternEval, load_evaluator, save_evaluator
 from evallearn.evaluators.batch import evaluate_words
+from evallearn.evaluators.layout import Layout
+from evallearn.evaluators.patterns import pattern_set
 from evallearn.protocols import Game, Limits, State
 from evallearn.search import AlphaBeta
 from evallearn.train.patterns import PatternTrainer, Progress
+from evallearn.train.td import TdLearner
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference"
 REPORT_EVERY = 30.0
 """Seconds between two lines."""
-RANDOM_RATE = 0.1
+WARM_UP = 10_000
+"""Games."""
 
 
 # --- Connect Four ----------------------------------------------------------------------------------------------------
@@ -87,54 +87,11 @@ def measure_connect_four(evaluator: PatternEval, depth: int) -> None:
     print(f"right sign in {right_signs(evaluator):.4f} of the decided positions after 8 plies")
 
 
-# --- Othello ---------------------------------------------------------------------------------------------------------
-def measure_othello(evaluator: PatternEval, games: int = 1000, seed: int = 1) -> None:
-    """All games at once, a ply at a time: the Evals judge every position after every move in one call."""
-    game, rng = CompiledGame(evaluator.game), np.random.default_rng(seed)
-    squares = np.array((REFERENCE / "othello/othello_players/SWH.wpc").read_text().split(), np.float64)
-    states: list[Any] = [game.initial()] * games
-    running = list(range(games))
-    while running:
-        for side in (0, 1):  # whose turn: the pattern Eval is Black in the even games
-            turn = [i for i in running if (game.to_play(states[i]) == i % 2) == (side == 0)]
-            after = choices(game, evaluator, squares if side else None, [states[i] for i in turn], rng)
-            for i, s in zip(turn, after, strict=True):
-                states[i] = s
-            running = [i for i in running if not game.is_terminal(states[i])]
-    scores = np.array([0.5 + 0.5 * game.utility(s, i % 2) for i, s in enumerate(states)])
-    half = 1.96 * scores.std(ddof=1) / math.sqrt(games)
-    print(f"{scores.mean():.3f} +- {half:.3f} against SWH, 1-ply, 10 % random moves, {games} games")
-
-
-def choices(game: Game, evaluator: PatternEval, squares: np.ndarray | None, states: list[Any], rng: Any) -> list[Any]:
-    """The positions after the choice of the counter with these squares, or else of the Eval."""
-    children = [[game.result(s, a) for a in game.actions(s)] for s in states]
-    flat = [child for row in children for child in row]
-    if squares is None:
-        values = -evaluator.evaluate_batch(flat, [game.to_play(s) for s in flat]) if flat else np.zeros(0)
-    else:
-        values = np.array([counted(game, s, squares) for s in flat])
-    chosen, at = [], 0
-    for row in children:
-        best = int(np.argmax(values[at : at + len(row)]))
-        at += len(row)
-        chosen.append(row[rng.integers(len(row)) if rng.random() < RANDOM_RATE else best])
-    return chosen
-
-
-def counted(game: Game, after: Any, squares: np.ndarray) -> float:
-    """The counter's value of the position after a move, to the player who made it."""
-    if game.is_terminal(after):
-        return -1e6 * game.utility(after, game.to_play(after))
-    cells = np.array(game.cells(after, game.to_play(after)))
-    return float(squares[cells == 2].sum() - squares[cells == 1].sum())
-
-
 # --- learning --------------------------------------------------------------------------------------------------------
 def learn(game: Game, options: argparse.Namespace) -> PatternEval:
     names = ("coherence", "alpha", "half_life", "lambda_", "epsilon", "opening_plies", "seed")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    trainer = PatternTrainer(options.set, **given)
+    trainer = PatternTrainer(options.set, **given, horizon=options.games or 0)
     positions = solved_positions(game) if game.name == "connect_four" and REFERENCE.is_dir() else None
     last, cpu = [0.0, 0], time.process_time()
 
@@ -146,19 +103,30 @@ def learn(game: Game, options: argparse.Namespace) -> PatternEval:
         kept = f", 1-ply keeps {keeps_by_one_ply(trainer.evaluator(), positions):.4f}" if positions else ""
         print(f"{now.seconds:6.0f} s  {now.games:10,} games  {rate:9,.0f} moves/s  {now.error:.4f}{kept}", flush=True)
 
-    seconds = 10.0 if options.speed else 60 * options.minutes
-    trainer.fit(game, games=1)  # compiled before the clock starts
-    trainer.fit(game, seconds=seconds, on_progress=tell)
+    trainer.fit(game, games=options.games, seconds=None if options.games else 60 * options.minutes, on_progress=tell)
     used = time.process_time() - cpu
     print(f"{trainer.games_:,} games, {trainer.moves_:,} moves, {used:.0f} s of one core with all reports")
-    print(f"{trainer.moves_ / seconds:,.0f} learning moves/s of wall time")
     return trainer.evaluator({"name": "patterns"})
+
+
+def speed(game: Game, chosen: str | None) -> None:
+    """Learning moves per second of one core's time, after a warm-up; the best of five, since neighbours disturb."""
+    patterns = pattern_set(game, chosen or next(iter(game.pattern_sets)))
+    learner = TdLearner(Layout.of(game, patterns), PatternTrainer().settings(game, patterns))
+    learner.learn(WARM_UP)
+    rates = []
+    for _ in range(5):
+        moves, before = learner.moves, time.process_time()
+        learner.learn(WARM_UP)
+        rates.append((learner.moves - moves) / (time.process_time() - before))
+    print(f"{max(rates):,.0f} learning moves/s of one core; all: {', '.join(f'{rate:,.0f}' for rate in rates)}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("game", choices=["connect_four", "othello"])
     parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--games", type=int, help="instead of minutes; the step shrinks to nothing at the end")
     parser.add_argument("--set")
     parser.add_argument("--file", type=Path, help="measure this Eval")
     parser.add_argument("--out", type=Path, help="keep what was learned")
@@ -173,17 +141,16 @@ def main() -> int:
     if not REFERENCE.is_dir() and not options.speed:
         print(f"{REFERENCE} is not there: nothing was measured")
         return 0
+    if options.speed:
+        speed(game, options.set)
+        return 0
     evaluator = load_evaluator(options.file, game) if options.file else learn(game, options)
     assert isinstance(evaluator, PatternEval)
     if options.out:
         path = save_evaluator(evaluator, options.out)
         print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
-    if options.speed:
-        return 0
     if game.name == "connect_four":
         measure_connect_four(evaluator, options.depth)
-    else:
-        measure_othello(evaluator)
     return 0
 
 

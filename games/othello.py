@@ -223,6 +223,7 @@ class Othello(Game):
             patterns=tuple(map(cell_numbers, CLASSIC)),
             note="11 lines, edges and corners of 4 to 10 squares, a table per phase.",
             by_phase=True,
+            learning={"alpha": 4.0, "lambda_": 0.8, "epsilon": 0.2, "opening_plies": 10},
         ),
         "straight-4": PatternSet(patterns=straight(4), note="All straight groups of 4 squares, one table each."),
         "straight-3": PatternSet(patterns=straight(3), note="All straight groups of 3 squares, one table each."),

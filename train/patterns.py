@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,16 +55,18 @@ class PatternTrainer:
         opening_plies: int | None = None,
         coherence: bool | None = None,
         finest: float = 0.0,
+        prune: float = 0.0,
         seed: int = 1,
     ) -> None:
         """patterns: a set of the game by its name, or a set; None: its first. finest: see `PatternEval.from_weights`.
 
+        prune: the Eval leaves out weights that were hardly used, whose errors, as shares of a win, add up to less.
         The others are those of TdSettings; None: what the set says under `learning`, or else `USUAL`, and for
         opening_plies four times what opens a match, so that odd positions are learned too.
         """
         self.patterns, self.alpha, self.half_life, self.horizon = patterns, alpha, half_life, horizon
         self.lambda_, self.epsilon, self.opening_plies = lambda_, epsilon, opening_plies
-        self.coherence, self.finest, self.seed = coherence, finest, seed
+        self.coherence, self.finest, self.prune, self.seed = coherence, finest, prune, seed
 
     def fit(
         self,
@@ -82,11 +85,12 @@ class PatternTrainer:
         weights grow without bound; weights_ are then those of the last report at which all was well.
         """
         learner = self._learner(game)
+        self._check(learner)
         limit = self._limit(games, seconds)
         if checkpoint is not None and checkpoint.exists():
             learner.restore(checkpoint)
-        self.layout_, self.weights_ = learner.layout, learner.tables()
-        self.games_, self.moves_ = learner.games, learner.moves
+        self.layout_ = learner.layout
+        self._keep(learner)
         start = saved = perf_counter()
         try:
             size = 1
@@ -118,6 +122,17 @@ class PatternTrainer:
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         openings = {"opening_plies": 4 * game.opening_plies}
         return TdSettings(**{**USUAL, **openings, **patterns.learning, **given}, seed=self.seed)
+
+    def _check(self, learner: TdLearner) -> None:
+        """What is refused before hours of learning, not after."""
+        if not (self.finest == 0 or (0 < self.finest < 1 and math.frexp(self.finest)[0] == 0.5)):
+            raise SpecError(
+                f"finest={self.finest!r} does not work: give 0 or a power of two below 1, such as 0.0078125"
+            )
+        if not 0 <= self.prune < float("inf"):
+            raise SpecError(f"prune={self.prune!r} does not work: give 0 or more")
+        if self.prune and not learner.settings.coherence:
+            raise SpecError(f"prune={self.prune:g} needs the sums that coherence keeps: switch it on, or prune off")
 
     def _limit(self, games: int | None, seconds: float | None) -> int:
         if games is None and seconds is None:
@@ -154,8 +169,11 @@ class PatternTrainer:
 
     def _keep(self, learner: TdLearner) -> None:
         self.weights_, self.games_, self.moves_ = learner.tables(), learner.games, learner.moves
+        if self.prune:
+            self.used_ = learner.memory[:, 1].reshape(self.weights_.shape) >= self.prune
 
     def evaluator(self, made: Mapping[str, Any] | None = None) -> PatternEval:
         """The Eval that was learned."""
-        details = {"method": "td", "games": self.games_, "moves": self.moves_, "seed": self.seed}
-        return PatternEval.from_weights(self.layout_, self.weights_, {**details, **(made or {})}, finest=self.finest)
+        details = {"method": "td", "games": self.games_, "moves": self.moves_, "seed": self.seed, **(made or {})}
+        weights = np.where(self.used_, self.weights_, 0.0) if self.prune else self.weights_
+        return PatternEval.from_weights(self.layout_, weights, details, finest=self.finest)

@@ -38,6 +38,7 @@ from evallearn.train.patterns import PatternTrainer, Progress
 @click.option(
     "--finest", type=float, default=0.0, help="Round to multiples of this power of two, for small files; 0: of none."
 )
+@click.option("--prune", type=float, default=0.0, help="Leave out weights whose errors add up to less; 0: none.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @json_option
 def command(

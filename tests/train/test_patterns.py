@@ -193,6 +193,29 @@ def test_settings_that_make_no_sense_are_refused(setting, match):
 
 
 @pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"finest": 0.3}, "finest=0.3 does not work: give 0 or a power of two below 1, such as 0.0078125"),
+        ({"finest": -0.5}, "finest=-0.5 does not work"),
+        ({"prune": -1.0}, "prune=-1.0 does not work: give 0 or more"),
+        ({"prune": 2.0, "coherence": False}, "prune=2 needs the sums that coherence keeps: switch it on, or prune off"),
+    ],
+)
+def test_files_that_could_not_be_made_small_are_refused_before_learning(settings, match):
+    with pytest.raises(SpecError, match=match):
+        PatternTrainer(LINES, **settings).fit(ConnectFour(), games=1)
+
+
+def test_pruned_eval_lacks_what_was_hardly_used():
+    game = ConnectFour()
+    full, pruned = (PatternTrainer(LINES, prune=p).fit(game, games=60) for p in (0.0, 0.5))
+    assert full.weights_.tobytes() == pruned.weights_.tobytes()
+    kept = pruned.evaluator().tables
+    assert 0 < np.count_nonzero(kept) < np.count_nonzero(full.evaluator().tables)
+    assert (kept[~pruned.used_] == 0).all()
+
+
+@pytest.mark.parametrize(
     ("limits", "match"),
     [
         ({}, "no end was given: name games, seconds or both"),
