@@ -34,15 +34,19 @@ def command(name: str | None, json_to: str | None) -> None:
 
 
 def overview(cards: Sequence[Card]) -> Table:
-    """One line each; the best hand-written heuristic is the one that an Eval beats by least."""
+    """One line each, in 80 columns; the best hand-written heuristic is the one that an Eval beats by least."""
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
-    for head in ("Eval", "kind", "kB", "Elo", "95 %", "against", "at", "made by"):
-        table.add_column(head, justify="right" if head in ("kB", "Elo") else "left", no_wrap=head != "made by")
+    for head in ("Eval", "kB", "Elo", "95 %", "hand-written", "at"):
+        table.add_column(head, justify="right" if head in ("kB", "Elo") else "left", no_wrap=True)
     for card in cards:
         best, size = hardest(card), f"{card['bytes'] / 1000:.0f}"
-        figures = ("", "", "", "") if best is None else (*elo(best), best["opponent"], best["limit"])
-        table.add_row(f"{card['game']}/{card['name']}", card["kind"], size, *figures, card["command"])
+        figures = ("", "", "", "") if best is None else (*elo(best), rival(best), best["limit"])
+        table.add_row(f"{card['game']}/{card['name']}", size, *figures)
     return table
+
+
+def rival(match: Card) -> str:
+    return str(match["opponent"]).removeprefix("handwritten:")
 
 
 def elo(match: Card) -> tuple[str, str]:
@@ -60,7 +64,7 @@ def show(card: Card) -> None:
     out.print(table)
     matches = Table("hand-written", "Elo", "95 %", "games", "W/D/L", "at", "openings", box=SIMPLE, padding=(0, 1, 0, 0))
     for m in card["matches"]:
-        name, counts = m["opponent"].removeprefix("handwritten:"), f"{m['wins']}/{m['draws']}/{m['losses']}"
+        name, counts = rival(m), f"{m['wins']}/{m['draws']}/{m['losses']}"
         matches.add_row(name, *elo(m), str(m["games"]), counts, m["limit"], m["openings"])
     out.print(matches)
     q = card["quality"]
