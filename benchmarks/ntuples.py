@@ -28,7 +28,8 @@ from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.patterns import pattern_set
 from evallearn.protocols import Game, Limits, State
 from evallearn.search import AlphaBeta
-from evallearn.train.patterns import PatternTrainer, Progress
+from evallearn.train.patterns import PatternTrainer
+from evallearn.train.self_taught import Progress
 from evallearn.train.td import TdLearner
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference"

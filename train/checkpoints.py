@@ -12,6 +12,9 @@ import numpy as np
 from evallearn.atomic import write_atomically
 from evallearn.errors import DataError
 
+LONG = 50
+"""A message names two values that differ if that takes fewer letters."""
+
 
 def save_checkpoint(
     path: Path, kind: str, recipe: Mapping[str, Any], counters: Mapping[str, Any], tensors: Mapping[str, np.ndarray]
@@ -41,8 +44,8 @@ def read_checkpoint(
         raise DataError(f"{path} is no checkpoint of a {kind} learner ({error}): delete it to begin anew") from None
     for name, ours in json.loads(json.dumps(recipe)).items():  # as a file holds it: tuples are lists there
         if found.get(name) != ours:
-            long = len(repr(ours)) > 60
-            shown = "others" if long else f"{found.get(name)!r}, now {ours!r}"
+            shown = f"{found.get(name)!r}, now {ours!r}"
+            shown = shown if len(shown) < LONG else "others"
             raise DataError(f"{path} was made with {name} {shown}: give the same settings, or delete it to begin anew")
     for name, array in arrays.items():
         if array.shape != tensors[name].shape:

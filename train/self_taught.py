@@ -36,6 +36,9 @@ class Progress:
 class Learner(Protocol):
     """Weights, and games that change them."""
 
+    settings: Any
+    """With `alpha`."""
+
     @property
     def games(self) -> int: ...
     @property
@@ -52,11 +55,9 @@ class Learner(Protocol):
 class SelfTaughtTrainer(ABC):
     """Plays until a limit, in small bites. After `fit`: games_, moves_ and `progress_`, the last report."""
 
-    alpha: float
-
     @abstractmethod
     def learner(self, game: Game) -> Any:
-        """A new Learner of the game."""
+        """A new Learner of the game. What cannot work is refused here, not after hours of learning."""
 
     @abstractmethod
     def keep(self, learner: Any) -> None:
@@ -125,7 +126,7 @@ class SelfTaughtTrainer(ABC):
         largest = float(np.abs(learner.weights).max())
         if not largest <= LARGEST:  # so that NaN is refused too
             raise SpecError(
-                f"alpha={self.alpha:g} made a weight of {game.name} grow to {largest:g} in game "
+                f"alpha={learner.settings.alpha:g} made a weight of {game.name} grow to {largest:g} in game "
                 f"{learner.games:,}: lower alpha; the weights of game {self.games_:,} are kept"
             )
 

@@ -16,23 +16,21 @@ coherence and prediction decay in TD learning", 1999).
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evallearn.atomic import write_atomically
-from evallearn.errors import DataError, SpecError
+from evallearn.errors import SpecError
 from evallearn.evaluators.features import half_range
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.patterns import cell_hash
 from evallearn.evaluators.squash import squash
 from evallearn.mixing import scramble
+from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 
 TEMPLATE = Path(__file__).with_name("td_kernel.py")
-KEY = "evallearn-td"
 COUNTERS = ("counter", "games", "moves", "errors")
 
 
@@ -112,9 +110,10 @@ class TdLearner:
 
     def _kernels(self) -> Any:
         from evallearn.compiled.absent import bindings
-        from evallearn.compiled.bits import jitable, mix64
+        from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import announce, specialise
         from evallearn.evaluators.patterns import kernels
+        from evallearn.train.draws import uniform
 
         game, layout = self.layout.game, self.layout
         rules, scale = game.rules, half_range(game)
@@ -125,7 +124,7 @@ class TdLearner:
             **bindings(rules, "State", "actions", "result", "is_terminal", "to_play", "utility_mover"),
             look=patterns.look,
             group=patterns.group,
-            mix64=mix64,
+            uniform=uniform,
             squash=jitable(squash),
             N_WORDS=rules.n_words,
             N_PLACES=len(layout.places),
@@ -176,33 +175,16 @@ class TdLearner:
 
     def save(self, path: Path) -> None:
         """All that `restore` needs to go on as if nothing had happened."""
-        from safetensors.numpy import save
-
         counters = {name: self.box[name][0].item() for name in COUNTERS}
-        header = json.dumps({"recipe": self._recipe(), "counters": counters}, sort_keys=True)
-        write_atomically(path, save({"weights": self.weights, "memory": self.memory}, metadata={KEY: header}))
+        save_checkpoint(path, "pattern", self._recipe(), counters, self._tensors())
 
     def restore(self, path: Path) -> None:
         """Raises DataError for a file that is no checkpoint, or one of other settings."""
-        from safetensors import SafetensorError, safe_open
-
-        try:
-            with safe_open(path, framework="np") as file:
-                header = json.loads((file.metadata() or {})[KEY])
-                recipe, counters = header["recipe"], {name: header["counters"][name] for name in COUNTERS}
-                weights, memory = file.get_tensor("weights"), file.get_tensor("memory")
-        except (SafetensorError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise DataError(
-                f"{path} is no checkpoint of a pattern learner ({error}): delete it to begin anew"
-            ) from None
-        for name, ours in self._recipe().items():
-            if recipe.get(name) != ours:
-                shown = "others" if name == "patterns" else f"{recipe.get(name)!r}, now {ours!r}"
-                raise DataError(
-                    f"{path} was made with {name} {shown}: give the same settings, or delete it to begin anew"
-                )
-        if weights.shape != self.weights.shape or memory.shape != self.memory.shape:
-            raise DataError(f"{path} holds {weights.shape} weights, not {self.weights.shape}: delete it to begin anew")
-        self.weights, self.memory = weights.astype(np.float32), memory.astype(np.float32)
+        wanted = dict.fromkeys(COUNTERS)
+        counters, tensors = read_checkpoint(path, "pattern", self._recipe(), wanted, self._tensors())
+        self.weights, self.memory = tensors["weights"], tensors["memory"]
         for name, value in counters.items():
             self.box[name] = value
+
+    def _tensors(self) -> dict[str, np.ndarray]:
+        return {"weights": self.weights, "memory": self.memory}

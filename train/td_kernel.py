@@ -4,7 +4,7 @@ learned, and `td_plain.py`, the same in plain Python. The names below are inject
 
 State, actions, result, is_terminal, to_play, utility_mover    the game's `Rules`
 look, group                                                    of patterns_kernel.py
-mix64, squash                                                  of the toolkit
+uniform, squash                                                of draws.py and the toolkit
 N_WORDS, N_PLACES, ENTRIES                                     of the game and its patterns
 SCALE, COHERENCE                                               a win's worth; per-weight steps
 CACHE                                                          whether the disk cache is on
@@ -13,17 +13,6 @@ CACHE                                                          whether the disk 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
-
-STEP = np.uint64(0x9E3779B97F4A7C15)
-TO_UNIT = 2.0**-53
-ELEVEN = np.uint64(11)
-
-
-@njit
-def uniform(io):
-    """The next random number, 0 <= u < 1."""
-    io.counter += STEP
-    return np.float64(mix64(io.counter) >> ELEVEN) * TO_UNIT
 
 
 @njit

@@ -9,11 +9,9 @@ import numpy as np
 from evallearn.evaluators.features import half_range
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.squash import squash
-from evallearn.mixing import MASK64, scramble
 from evallearn.protocols import State
+from evallearn.train.draws import Draws
 from evallearn.train.td import TdSettings, inverse
-
-STEP = 0x9E3779B97F4A7C15
 
 
 class Step(NamedTuple):
@@ -34,11 +32,7 @@ class PlainTd:
         self.layout, self.game, self.settings = layout, layout.game, settings
         self.weights = np.zeros(layout.n_groups * layout.entries, np.float32)
         self.memory = np.zeros((len(self.weights), 2), np.float32)
-        self.counter, self.games, self.moves, self.errors = scramble(settings.seed), 0, 0, 0.0
-
-    def uniform(self) -> float:
-        self.counter = (self.counter + STEP) & MASK64
-        return (scramble(self.counter) >> 11) * 2.0**-53
+        self.uniform, self.games, self.moves, self.errors = Draws(settings.seed).uniform, 0, 0, 0.0
 
     def places(self, s: State) -> list[int]:
         """Where the weights of `s` stand, as its mover sees it."""

@@ -13,7 +13,8 @@ from evallearn.cli.common import GAME, console, json_option, out, report
 from evallearn.errors import SpecError
 from evallearn.evaluators import save_evaluator
 from evallearn.protocols import Game
-from evallearn.train.patterns import PatternTrainer, Progress
+from evallearn.train.patterns import PatternTrainer
+from evallearn.train.self_taught import Progress
 
 
 @click.command(name="patterns")

@@ -17,7 +17,8 @@ from evallearn.games.connect_four import ConnectFour
 from evallearn.games.othello import Othello
 from evallearn.protocols import PatternSet
 from evallearn.registry import get_game
-from evallearn.train.patterns import PatternTrainer, Progress
+from evallearn.train.patterns import PatternTrainer
+from evallearn.train.self_taught import Progress
 from evallearn.train.td import TdLearner, TdSettings
 from evallearn.train.td_plain import PlainTd, Step
 
