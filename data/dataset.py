@@ -35,7 +35,7 @@ class Batch:
     phase: np.ndarray
     """int64[n]"""
     outcome: np.ndarray
-    """float32[n] in [-1, 1]: how the game ended for that player, as a share of a win"""
+    """float32[n] in [-1, 1]: how the game ended for that player, from the worst loss to the best win"""
     game: np.ndarray
     """int64[n]: which game; numbers of different folders never meet"""
 
@@ -167,7 +167,7 @@ class Dataset:
             features = _floats(table["features"], self.n_features)
         number = table["game_number"].to_numpy().astype(np.int64) + (shard.folder << 32)
         phase = table["phase"].to_numpy().astype(np.int64)
-        outcome = table["outcome"].to_numpy() / np.float32(self.origin.win)
+        outcome = self.origin.share(table["outcome"].to_numpy())
         return Batch(features[keep], phase[keep], outcome[keep], number[keep])
 
 

@@ -31,10 +31,10 @@ HELP = {
     "patience": "Stop after so many generations in a row without a better Eval.",
     "gate": "How sure a match must be that a candidate is better; 0.5: any lead will do.",
     "games": "Games per generation.",
-    "depth": "Plies that self-play looks ahead.",
+    "depth": "Plies that self-play looks ahead; by default what suits the game.",
     "exploration": "Share of random actions in self-play.",
     "random_plies": "Random plies that open each game; by default what suits the game.",
-    "match_depth": "Plies that both sides of a match look ahead.",
+    "match_depth": "Plies that both sides of a match look ahead; by default what suits the game.",
     "match_pairs": "Openings per match, each played twice.",
     "match_milliseconds": "Time per move of the matches at equal time.",
 }
