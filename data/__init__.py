@@ -3,7 +3,7 @@
 from evallearn.data.dataset import Batch, Dataset
 from evallearn.data.manifest import Manifest, read_manifest, rebuild_manifest
 from evallearn.data.records import Origin, Record, ShardInfo, read_shard, write_shard
-from evallearn.data.selfplay import SelfPlayConfig, play_game, require_selfplay, run_selfplay
+from evallearn.data.selfplay import SelfPlayConfig, play_game, run_selfplay
 
 __all__ = [
     "Batch",
@@ -17,7 +17,6 @@ __all__ = [
     "read_manifest",
     "read_shard",
     "rebuild_manifest",
-    "require_selfplay",
     "run_selfplay",
     "write_shard",
 ]

@@ -36,11 +36,11 @@ class Batch:
     phase: np.ndarray
     """int64[n]"""
     outcome: np.ndarray
-    """float32[n] in [-1, 1]: how the game ended for that player, as a share of a win"""
+    """float32[n] in [-1, 1]: how the game ended for that player, from the worst loss to the best win"""
     game: np.ndarray
     """int64[n]: which game; numbers of different folders never meet"""
     value: np.ndarray | None = None
-    """float32[n], where it was asked for: what the search said, as a share of a win"""
+    """float32[n], where it was asked for: what the search said, from the worst loss to the best win"""
     words: np.ndarray | None = None
     """uint64[n, n_words], where they were asked for: the positions, encoded"""
 
@@ -176,10 +176,10 @@ class Dataset:
             features = _fixed(table["features"], "<f4", self.n_features)
         number = table["game_number"].to_numpy().astype(np.int64) + (shard.folder << 32)
         phase = table["phase"].to_numpy().astype(np.int64)
-        outcome = table["outcome"].to_numpy() / np.float32(self.origin.win)
+        outcome = self.origin.share(table["outcome"].to_numpy())
         value = words = None
         if "value" in table.column_names:
-            value = (table["value"].to_numpy() / np.float32(self.origin.win))[keep]
+            value = self.origin.share(table["value"].to_numpy())[keep]
             if self.origin.n_words:
                 words = _fixed(table["state"], "<u8", self.origin.n_words)[keep]
         return Batch(features[keep], phase[keep], outcome[keep], number[keep], value, words)

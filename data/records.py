@@ -73,6 +73,8 @@ class Origin:
     """64-bit words of a state; 0 where states and actions are text."""
     win: float
     """The utility of the best win: what makes outcomes of one game comparable with those of another."""
+    loss: float
+    """That of the worst loss."""
     agents: tuple[str, ...] = ()
     agent_hashes: tuple[str, ...] = ()
     settings: Mapping[str, Any] | None = None
@@ -92,6 +94,7 @@ class Origin:
             game.n_phases,
             n_words,
             float(game.utility_range[1]),
+            float(game.utility_range[0]),
             tuple(short_name(a) for a in agents),
             tuple(agent_hash(a) for a in agents),
             dict(settings or {}),
@@ -100,12 +103,19 @@ class Origin:
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Origin:
         """Reads what asdict wrote and json carried; KeyError if something is missing."""
+        found = {"loss": -found["win"], **found}  # earlier versions kept no other games
         values: dict[str, Any] = {f.name: found[f.name] for f in fields(cls)}
         return cls(**values | {k: tuple(v) for k, v in values.items() if isinstance(v, list)})
 
     def same_features(self, other: Origin) -> bool:
         """True if records of both can be learned from together."""
         return all(getattr(self, k) == getattr(other, k) for k in FEATURE_FIELDS)
+
+    def share(self, outcome: np.ndarray) -> np.ndarray:
+        """float32[n] in [-1, 1]: outcomes on the scale from the worst loss to the best win, as an Eval is squashed."""
+        middle, half = (self.win + self.loss) / 2, (self.win - self.loss) / 2
+        shares: np.ndarray = (outcome - np.float32(middle)) / np.float32(half)
+        return shares
 
     def features_text(self) -> str:
         """What the records show, for a message."""
@@ -120,7 +130,7 @@ class Origin:
         return _differences(mine, theirs, keys) + _differences(mine["settings"], theirs["settings"], settings)
 
 
-FEATURE_FIELDS = ("game", "game_version", "feature_hash", "feature_names", "n_phases", "n_words", "win")
+FEATURE_FIELDS = ("game", "game_version", "feature_hash", "feature_names", "n_phases", "n_words", "win", "loss")
 
 
 def _differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
@@ -163,10 +173,14 @@ class ShardInfo:
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
-def schema(origin: Origin) -> pa.Schema:
-    """The columns of a shard; a game without features has no such column, since Parquet knows no empty binary."""
+def schema(origin: Origin, *, wide: bool = False) -> pa.Schema:
+    """The columns of a shard; a game without features has no such column, since Parquet knows no empty binary.
+
+    wide: actions do not fit 16 bits (a turn of backgammon is one number), which few games need.
+    """
     import pyarrow as pa
 
+    number = pa.int32() if wide else pa.int16()
     compiled, width = origin.n_words > 0, 4 * len(origin.feature_names)
     columns = [
         ("game_number", pa.int32()),
@@ -175,7 +189,7 @@ def schema(origin: Origin) -> pa.Schema:
         ("state", pa.binary(8 * origin.n_words) if compiled else pa.string()),
         *([("features", pa.binary(width))] if width else []),
         ("phase", pa.int8()),
-        ("action", pa.int16() if compiled else pa.string()),
+        ("action", number if compiled else pa.string()),
         ("value", pa.float32()),
         ("depth", pa.int8()),
         ("outcome", pa.float32()),
@@ -188,7 +202,7 @@ def to_table(records: Sequence[Record], origin: Origin) -> pa.Table:
     import pyarrow as pa
 
     columns = dict(zip(Record._fields, zip(*records, strict=True), strict=True))
-    kinds = schema(origin)
+    kinds = schema(origin, wide=any(isinstance(a, int) and abs(a) >= 2**15 for a in columns["action"]))
     return pa.table([pa.array(columns[f.name], f.type) for f in kinds], schema=kinds)
 
 
@@ -200,7 +214,10 @@ def from_table(table: pa.Table) -> list[Record]:
 
 
 def _tally(table: pa.Table) -> dict[str, int]:
-    """Games, records, player 0's results and plies. Game by game: the last record of each tells how it ended."""
+    """Games, records, player 0's results and plies. Game by game: the last record of each tells how it ended.
+
+    Of that of another player, who wins or loses against player 0, the opposite is taken.
+    """
     numbers = table["game_number"].to_numpy()
     last = np.flatnonzero(np.diff(numbers, append=-1))
     outcome, player = table["outcome"].to_numpy()[last], table["player"].to_numpy()[last]
@@ -306,7 +323,8 @@ def _parse(path: Path, data: bytes, columns: Sequence[str] | None) -> tuple[Orig
         header = _header(path, file.metadata.metadata)
         origin = Origin.from_json(header)
         kinds, n = file.schema_arrow.remove_metadata(), file.metadata.num_rows
-        if not kinds.equals(schema(origin)) or n != header["records"]:
+        known = any(kinds.equals(schema(origin, wide=wide)) for wide in (False, True))
+        if not known or n != header["records"]:
             raise ValueError("its columns are not those its footer promises")
         return origin, file.read(columns, use_threads=False)
     except UNREADABLE as error:

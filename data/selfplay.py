@@ -26,6 +26,7 @@ from evallearn.data.records import (
     write_shard,
 )
 from evallearn.errors import DataError, IllegalAction
+from evallearn.protocols import CHANCE
 from evallearn.workers import imap
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class SelfPlayConfig:
     seed: int = 0
     """The same seed gives the same records, whatever the number of workers."""
     random_plies: int = 6
-    """Every game opens with this many uniformly random plies, which are left out of the records."""
+    """Every game opens with this many random plies, rolls of the dice included; they are left out of the records."""
     exploration: float = 0.1
     """Probability per ply that a random action is played instead of the agent's choice; it is recorded too."""
     games_per_shard: int = 64
@@ -91,10 +92,16 @@ def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, numbe
     game = on_fastest_floor(game)
     board = board_of(game)
     rng = random.Random(f"{config.seed}/{number}")
-    actions = _opening(board, config.random_plies, rng)
-    ply, plies = config.random_plies, list[Any]()
+    actions, ply = _opening(board, config.random_plies, rng)
+    plies = list[Any]()
     while actions:
-        player, seen = board.player, board.seen()
+        if ply >= MAX_PLIES:
+            raise DataError(f"{game.name} game {number} did not end in {MAX_PLIES} plies: give it a rule that ends it")
+        player = board.player
+        if player == CHANCE:
+            actions, ply = _rolled(board, actions, rng), ply + 1
+            continue
+        seen = board.seen()
         found = agents[player].choose(board.state(), rng.getrandbits(32))
         explores, pick = rng.random() < config.exploration, rng.random()  # always two draws: agents stay comparable
         action = actions[int(pick * len(actions))] if explores else found.action
@@ -104,28 +111,36 @@ def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, numbe
         board.advance(action)
         actions = board.look()
         ply += 1
-        if ply >= MAX_PLIES:
-            raise DataError(f"{game.name} game {number} did not end in {MAX_PLIES} plies: give it a rule that ends it")
-    outcome = board.utilities()[0]
-    outcomes = (outcome, 0.0 - outcome)
+    outcomes = board.utilities()
     return [Record._make((number, *p, outcomes[p[1]])) for p in plies]
 
 
-def _opening(board: Any, plies: int, rng: random.Random) -> Sequence[Action]:
-    """Plays random plies, again if they end the game; returns the legal actions after them."""
+def _opening(board: Any, plies: int, rng: random.Random) -> tuple[Sequence[Action], int]:
+    """Plays random plies, then rolls until it is somebody's turn; again if that ends the game, so each has a record.
+
+    Returns the legal actions, and how many plies it took.
+    """
     for _ in range(MAX_OPENINGS):
         board.reset()
-        actions = board.look()
-        for _ in range(plies):
-            if not actions:
-                break
-            board.advance(actions[int(rng.random() * len(actions))])
-            actions = board.look()
+        actions, ply = board.look(), 0
+        while actions and (ply < plies or board.player == CHANCE):
+            if board.player == CHANCE:
+                actions = _rolled(board, actions, rng)
+            else:
+                board.advance(actions[int(rng.random() * len(actions))])
+                actions = board.look()
+            ply += 1
         if actions:
-            return actions  # type: ignore[no-any-return]
+            return actions, ply
     raise DataError(
         f"random_plies={plies}: {MAX_OPENINGS} random openings in a row ended the game of {board.game.name}: use fewer"
     )
+
+
+def _rolled(board: Any, outcomes: Sequence[Action], rng: random.Random) -> Sequence[Action]:
+    """Lets chance play; returns what can be done after it."""
+    board.advance(rng.choices(outcomes, board.probabilities())[0])
+    return board.look()  # type: ignore[no-any-return]
 
 
 def _illegal(board: Any, agent: Agent, action: Any, actions: Sequence[Action]) -> IllegalAction:
@@ -207,18 +222,7 @@ class Counter:
             self.on_progress(self.games, self.total, self.records)
 
 
-def require_selfplay(game: Game) -> None:
-    """Refuse, up front, a game that self-play cannot play."""
-    if game.n_players != 2 or not game.zero_sum or game.has_chance:
-        kind = f"{game.n_players} players, zero_sum={game.zero_sum}, has_chance={game.has_chance}"
-        raise DataError(
-            f"self-play is for two-player zero-sum games without chance; {game.name} has {kind}: "
-            "play it yourself and store the records with evallearn.data.write_shard"
-        )
-
-
 def _check_players(game: Game, agents: Sequence[Agent]) -> None:
-    require_selfplay(game)
     if len(agents) != game.n_players:
         raise DataError(f"{len(agents)} agents for {game.name}: name {game.n_players}, one per player")
     for agent in agents:

@@ -37,10 +37,10 @@ HELP = {
     "rate": "Steps of an Eval that learns while it plays: constant, decay or coherence.",
     "alpha": "Its step: the part of an error taken away; by default what suits the target.",
     "games": "Games per generation.",
-    "depth": "Plies that self-play looks ahead.",
+    "depth": "Plies that self-play looks ahead; by default what suits the game.",
     "exploration": "Share of random actions in self-play.",
     "random_plies": "Random plies that open each game; by default what suits the game.",
-    "match_depth": "Plies that both sides of a match look ahead.",
+    "match_depth": "Plies that both sides of a match look ahead; by default what suits the game.",
     "match_pairs": "Openings per match, each played twice.",
     "match_milliseconds": "Time per move of the matches at equal time.",
 }

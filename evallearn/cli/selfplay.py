@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evallearn.agents import SearchAgent, parse_evaluator, parse_limits
+from evallearn.agents import SearchAgent, default_limits, parse_evaluator, parse_limits
 from evallearn.cli.common import GAME, json_option, out, progress_bars, report, workers_option
 from evallearn.data import SelfPlayConfig, run_selfplay
 from evallearn.protocols import Game
@@ -24,9 +24,9 @@ from evallearn.protocols import Game
     default="zero",
     show_default=True,
     metavar="EVAL",
-    help="Who plays: zero, handwritten:NAME or a .safetensors file.",
+    help="Who plays: zero, handwritten:NAME, zoo:NAME or a .safetensors file.",
 )
-@click.option("--limit", default="depth=4", show_default=True, help="depth=4, nodes=20000, time=0.1, or several.")
+@click.option("--limit", help="depth=4, nodes=20000, time=0.1, or several.  [default: a depth that suits the game]")
 @click.option(
     "--random-plies", type=click.IntRange(0), help="Random plies that open each game.  [default: what suits the game]"
 )
@@ -41,7 +41,7 @@ def command(
     folder: Path,
     games: int,
     evaluator: str,
-    limit: str,
+    limit: str | None,
     random_plies: int | None,
     exploration: float,
     seed: int,
@@ -52,12 +52,18 @@ def command(
 
     Example: evallearn selfplay othello --out runs/mine --games 1000 --eval handwritten:mobility --limit depth=3
     """
-    agent = SearchAgent(game, parse_evaluator(evaluator, game), parse_limits(limit), random_ties=True)
+    limits = default_limits(game) if limit is None else parse_limits(limit)
+    agent = SearchAgent(game, parse_evaluator(evaluator, game), limits, random_ties=True)
     plies = game.opening_plies if random_plies is None else random_plies
     config = SelfPlayConfig(games=games, seed=seed, random_plies=plies, exploration=exploration)
     with progress_bars() as steps, steps.step(f"self-play {game.name} ({agent.name})", games) as move:
         manifest = run_selfplay(
-            folder, game, [agent, agent], config, workers=workers, on_progress=lambda done, total, n: move(done, total)
+            folder,
+            game,
+            [agent] * game.n_players,
+            config,
+            workers=workers,
+            on_progress=lambda done, total, n: move(done, total),
         )
     figures = {
         "game": game.name,

@@ -172,7 +172,7 @@ def _signatures(sample: Sample) -> np.ndarray:
 def too_good(e: Evidence) -> str | None:
     """Held-out games are foretold nearly without fault."""
     decided = e.test.outcome != 0
-    if len(np.unique(e.test.game[decided])) < FEW_GAMES:
+    if e.n_players < 2 or len(np.unique(e.test.game[decided])) < FEW_GAMES:
         return None
     right = float((np.sign(e.test.value[decided]) == np.sign(e.test.outcome[decided])).mean())
     loss = float(log_losses(e.test.value, e.test.outcome).mean())

@@ -16,7 +16,7 @@ from evallearn.evaluators.features import FeatureEval
 from evallearn.train.metrics import Predict, predictor
 
 if TYPE_CHECKING:
-    from evallearn.data.records import Record
+    from evallearn.data.records import Origin, Record
 
 MOST_RECORDS = {"train": 150_000, "test": 50_000}
 """That are looked at, shared among the folders: some 10 MB, and enough for every alarm."""
@@ -72,21 +72,21 @@ def _samples(dataset: Dataset, split: str, predicts: Sequence[Predict]) -> list[
         one = Dataset(folder, test_share=dataset.test_share)
         records = islice(one.records(split), most)
         while some := list(islice(records, AT_ONCE)):
-            parts.append(_arrays(some, number << 32, one.origin.win, predicts))
+            parts.append(_arrays(some, number << 32, one.origin, predicts))
     if not parts:
         raise DataError(f"the {split} split holds no records, no alarm can be judged: play more games")
     whole = Sample(*(np.concatenate([getattr(p[0], k) for p in parts]) for k in Sample.__dataclass_fields__))
     return [replace(whole, value=np.concatenate([p[i].value for p in parts])) for i in range(len(predicts))]
 
 
-def _arrays(records: list[Record], offset: int, win: float, predicts: Sequence[Predict]) -> list[Sample]:
+def _arrays(records: list[Record], offset: int, origin: Origin, predicts: Sequence[Predict]) -> list[Sample]:
     """Some records as each of the Evals sees them."""
     features = np.frombuffer(b"".join(r.features for r in records), "<f4").reshape(len(records), -1)
     phase = np.array([r.phase for r in records], np.int64)
     values = [np.asarray(predict(features, phase), np.float64) for predict in predicts]
     seen = Sample(
         value=values[0],
-        outcome=np.array([r.outcome for r in records]) / win,
+        outcome=origin.share(np.array([r.outcome for r in records])),
         game=np.array([r.game_number for r in records], np.int64) + offset,
         player=np.array([r.player for r in records], np.int64),
         position=np.fromiter(_keys(records), np.uint64, len(records)),

@@ -14,7 +14,7 @@ from typing import Any
 from evallearn.agents import SearchAgent, parse_evaluator
 from evallearn.evaluators import FeatureEval
 from evallearn.learn.run import Run
-from evallearn.protocols import Evaluator, Limits
+from evallearn.protocols import Evaluator
 
 INTERVAL = ("elo", "low", "high")
 GATE = (*INTERVAL, "los", "opponent", "games", "distinct_games", "wins", "draws", "losses")
@@ -83,7 +83,7 @@ def measure_strength(run: Run, evaluator: Evaluator, reference: SearchAgent) -> 
 
 def agent(run: Run, evaluator: Evaluator) -> SearchAgent:
     """The Eval as a player of the run's matches."""
-    limits = Limits(depth=run.config.match_depth)
+    limits = run.match_limits
     return SearchAgent(run.game, evaluator, limits, name=f"{evaluator.name}@{limits}")
 
 

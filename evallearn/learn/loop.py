@@ -26,7 +26,7 @@ def learn(run: Run) -> dict[str, Any]:
 
 def _learn(run: Run) -> dict[str, Any]:
     run.open()
-    reference, rows = find_reference(run, Limits(depth=run.config.match_depth))
+    reference, rows = find_reference(run, run.match_limits)
     history = evolve(run, reference)
     run.keep(history.champion, "linear")
     rows.append({**history.row, "name": "linear"})

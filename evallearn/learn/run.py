@@ -16,16 +16,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from evallearn.agents import Agent, SearchAgent
+from evallearn.agents import Agent, SearchAgent, default_limits
 from evallearn.arena import MatchConfig, MatchResult, play_match
 from evallearn.arena.journal import weights_mark
 from evallearn.atomic import write_json
-from evallearn.data import Dataset, SelfPlayConfig, read_manifest, require_selfplay, run_selfplay
+from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
 from evallearn.errors import DataError, EvaluatorError, SpecError, unknown
 from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.registry import spec_of
+from evallearn.train.online import require_online
 from evallearn.train.targets import ONLINE_TARGETS, check_target
 from evallearn.train.td import TdSettings
 
@@ -65,14 +66,14 @@ class LearnConfig:
     """Which part of an error such a step takes away; None: what suits the target."""
     games: int = 12000
     """Games of self-play in each generation."""
-    depth: int = 4
-    """Plies that self-play looks ahead."""
+    depth: int | None = None
+    """Plies that self-play looks ahead; None: what suits the game, 4 for alpha-beta, 1 with dice."""
     exploration: float = 0.02
     """Share of random actions in self-play."""
     random_plies: int | None = None
     """Random plies that open each game; None: what suits the game."""
-    match_depth: int = 4
-    """Plies that both sides of a match look ahead."""
+    match_depth: int | None = None
+    """Plies that both sides of a match look ahead; None: what suits the game."""
     match_pairs: int = 1000
     """Openings of each match of the ladder; each is played twice, with seats swapped."""
     match_milliseconds: float = 2.0
@@ -92,8 +93,9 @@ class LearnConfig:
         if self.rate not in RATES:
             raise unknown("rate", self.rate, RATES)
         TdSettings(alpha=self.alpha or 1.0, lambda_=self.trace)
-        Limits(depth=self.depth)  # these refuse what they cannot work with, before anything is played
-        Limits(depth=self.match_depth)
+        for depth in (self.depth, self.match_depth):
+            if depth is not None:
+                Limits(depth=depth)  # these refuse what they cannot work with, before anything is played
         SelfPlayConfig(exploration=self.exploration, random_plies=self.random_plies or 0)
 
 
@@ -116,7 +118,8 @@ class Run:
 
     def open(self) -> None:
         """Create the folder, or make sure that it holds this very run."""
-        require_selfplay(self.game)
+        if self.config.target in ONLINE_TARGETS:
+            require_online(self.game)
         feature_hash(self.game)  # refuses features that are no numbers, before anything is played
         wanted = {"game": self.game.name, "game_version": self.game.version, **asdict(self.config)}
         path = self.folder / "run.json"
@@ -175,7 +178,7 @@ class Run:
         path, resume = self.evaluator_path(name), self.folder / f"{name}.resume"
         assert isinstance(incumbent, LinearEval)
         trainer = OnlineTrainer(
-            config.target, depth=config.depth, alpha=config.alpha, lambda_=config.trace, epsilon=config.exploration,
+            config.target, depth=self.limits(config.depth).depth or 1, alpha=config.alpha, lambda_=config.trace, epsilon=config.exploration,
             horizon=0 if config.rate == "constant" else config.games, coherence=config.rate == "coherence",
             opening_plies=config.random_plies, seed=config.seed * 1000 + generation, start=incumbent,
         )  # fmt: skip
@@ -226,11 +229,11 @@ class Run:
             random_plies=self.opening_plies,
             exploration=config.exploration,
         )
-        agent = SearchAgent(self.game, evaluator, Limits(depth=config.depth), random_ties=True)
+        agent = SearchAgent(self.game, evaluator, self.limits(config.depth), random_ties=True)
 
         def work(move: Move) -> dict[str, Any]:
             manifest = run_selfplay(
-                self.records(generation), self.game, [agent, agent], settings, workers=self.workers,
+                self.records(generation), self.game, [agent] * self.game.n_players, settings, workers=self.workers,
                 on_progress=lambda done, total, records: move(done, total),
             )  # fmt: skip
             return {"games": manifest.games, "records": manifest.records, "checksum": manifest.checksum,
@@ -244,6 +247,15 @@ class Run:
 
     def records(self, generation: int) -> Path:
         return self.folder / f"generation-{generation}"
+
+    def limits(self, depth: int | None) -> Limits:
+        """This depth, or the one that suits the game."""
+        return default_limits(self.game) if depth is None else Limits(depth=depth)
+
+    @property
+    def match_limits(self) -> Limits:
+        """Of both sides of a match at equal depth."""
+        return self.limits(self.config.match_depth)
 
     @property
     def opening_plies(self) -> int:

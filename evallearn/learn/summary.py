@@ -29,7 +29,7 @@ def summarise(run: Run, reference: str, rows: Rows, timed: Rows, history: Histor
         "run": str(run.folder),
         "seed": run.config.seed,
         "command": run.command,
-        "settings": {**asdict(run.config), "random_plies": run.opening_plies},
+        "settings": settings(run),
         "records": sum(g.get("records", 0) for g in history.generations),
         "seconds": {name: step["seconds"] for name, step in steps.items()},
         "files": files(run),
@@ -42,6 +42,12 @@ def summarise(run: Run, reference: str, rows: Rows, timed: Rows, history: Histor
         "fits": fits(run, reference, steps, history.best, dataset),
         "weights": weights(history.champion, dataset),
     }
+
+
+def settings(run: Run) -> dict[str, Any]:
+    """Those of the run, with what suits the game in the place of None."""
+    depths = {name: run.limits(getattr(run.config, name)).depth for name in ("depth", "match_depth")}
+    return {**asdict(run.config), **depths, "random_plies": run.opening_plies}
 
 
 def files(run: Run) -> dict[str, str]:

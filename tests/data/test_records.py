@@ -32,7 +32,7 @@ from evallearn.data.records import (
 from evallearn.errors import DataError
 from evallearn.games.tic_tac_toe import TicTacToe
 
-COMPILED = Origin("toy", 3, "abc", ("a", "b"), 2, 2, 1.0, ("x", "y"), ("1", "2"), {"seed": 7})
+COMPILED = Origin("toy", 3, "abc", ("a", "b"), 2, 2, 1.0, -1.0, ("x", "y"), ("1", "2"), {"seed": 7})
 TEXT = replace(COMPILED, n_words=0)
 f32 = st.floats(-1, 1, width=32)
 
@@ -257,4 +257,23 @@ def test_origin_of_a_game_knows_agents_by_more_than_their_name() -> None:
     origin = Origin.of(game, agents, {"seed": 1})
     assert origin.agents == ("random", "b@depth=4", "b@depth=4")
     assert len(set(origin.agent_hashes)) == 3
-    assert (origin.n_words, origin.win, origin.feature_names) == (2, 1.0, game.feature_names)
+    assert (origin.n_words, origin.win, origin.loss, origin.feature_names) == (2, 1.0, -1.0, game.feature_names)
+
+
+def test_outcomes_are_shares_of_the_way_from_the_worst_loss_to_the_best_win() -> None:
+    outcome = np.array([1.0, -0.5, 0.0], np.float32)
+    assert np.array_equal(COMPILED.share(outcome), outcome)
+    assert np.allclose(replace(COMPILED, loss=-0.5).share(outcome), [1.0, -1.0, -1 / 3])
+
+
+def test_headers_without_a_loss_are_of_games_in_which_it_is_the_opposite_of_a_win() -> None:
+    told = asdict(replace(COMPILED, win=3.0, loss=-3.0))
+    del told["loss"]
+    assert Origin.from_json(told).loss == -3.0
+
+
+def test_actions_may_need_more_than_sixteen_bits(folder: Path) -> None:
+    for index, action in enumerate((2**15 - 1, 2**15, -(2**20))):
+        records = [r._replace(action=action) for r in make_records(COMPILED, 1, index)]
+        write_shard(folder, index, records, COMPILED)
+        assert [r.action for r in from_table(read_shard(shard_path(folder, index))[1])] == [action] * len(records)

@@ -180,13 +180,6 @@ def test_senseless_settings_are_refused(wrong: dict[str, Any], message: str) -> 
         SelfPlayConfig(**wrong)
 
 
-@pytest.mark.parametrize(("attribute", "value"), [("n_players", 3), ("zero_sum", False), ("has_chance", True)])
-def test_games_that_self_play_cannot_play_are_refused(tmp_path: Path, attribute: str, value: Any) -> None:
-    game = type("Other", (Nim,), {attribute: value})()
-    with pytest.raises(DataError, match=rf"two-player zero-sum games without chance; nim has .*{value}.*write_shard"):
-        run_selfplay(tmp_path, game, [RandomAgent(game)] * 2, SMALL)
-
-
 def test_agents_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="1 agents for tic_tac_toe: name 2, one per player"):
         run_selfplay(tmp_path, GAME, RANDOM[:1], SMALL)

@@ -107,6 +107,12 @@ def test_what_records_cannot_teach_is_refused(checkers, tmp_path, capsys):
     assert not out.exists()
 
 
+def test_a_game_that_cannot_learn_while_it_plays_is_refused_before_anything_is_played(tmp_path, capsys):
+    assert run(["learn", "pig", "--target", "td", "--run", str(tmp_path / "r")]) == 2
+    assert "pig has no rules with features, seen by the mover: targets that learn while" in capsys.readouterr().err
+    assert not (tmp_path / "r").exists()
+
+
 def test_every_target_is_offered():
     assert TARGETS == ("outcome", "blend", "texel", "td", "tdleaf", "rootstrap", "treestrap")
 
