@@ -91,6 +91,7 @@ class PatternTrainer:
             learner.restore(checkpoint)
         self.layout_ = learner.layout
         self._keep(learner)
+        self.progress_ = Progress(learner.games, learner.moves, 0.0, 0.0, 0.0, 0.0)  # if there is nothing left to do
         start = saved = perf_counter()
         try:
             size = 1
