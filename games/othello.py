@@ -155,6 +155,11 @@ CLASSIC = (
 )
 """The groups with which Buro's Logistello became strong ("From simple features to sophisticated evaluation functions",
 1998): lines, edges and corners."""
+CENTRE = (
+    "c3 d3 e3 c4 d4 e4 c5 d5 e5",
+    "c3 d3 e3 f3 c4 d4 e4 f4 d5 e5",
+)
+"""Where the discs of the first moves stand together: who has few of them there may soon have none."""
 
 
 def cell_numbers(names: str) -> tuple[int, ...]:
@@ -219,6 +224,12 @@ class Othello(Game):
     cell_values: ClassVar[int] = 3
     symmetries: ClassVar[tuple[tuple[int, ...], ...]] = SYMMETRIES
     pattern_sets: ClassVar[Mapping[str, PatternSet]] = {
+        "central": PatternSet(
+            patterns=tuple(map(cell_numbers, CLASSIC + CENTRE)),
+            note="The classic ones and two groups in the middle, a table per phase.",
+            by_phase=True,
+            learning={"alpha": 4.0, "lambda_": 0.8, "epsilon": 0.2, "opening_plies": 10},
+        ),
         "classic": PatternSet(
             patterns=tuple(map(cell_numbers, CLASSIC)),
             note="11 lines, edges and corners of 4 to 10 squares, a table per phase.",

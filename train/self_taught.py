@@ -84,6 +84,7 @@ class SelfTaughtTrainer(ABC):
         if checkpoint is not None and checkpoint.exists():
             learner.restore(checkpoint)
         self._keep(learner)
+        self.progress_ = Progress(learner.games, learner.moves, 0.0, 0.0, 0.0, 0.0)  # if there is nothing left to do
         start = saved = perf_counter()
         try:
             size = 1

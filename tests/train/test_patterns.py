@@ -295,6 +295,15 @@ def test_command_goes_on_from_its_checkpoint(tmp_path, capsys):
     assert e.tables.tobytes() == whole.fit(Othello(), games=30).evaluator().tables.tobytes()
 
 
+def test_command_writes_the_file_of_a_checkpoint_that_has_all_games(tmp_path, capsys):
+    file = tmp_path / "o.safetensors"
+    trainer = PatternTrainer("straight-3", horizon=10)
+    trainer.fit(Othello(), games=10, checkpoint=tmp_path / "o.safetensors.resume")
+    assert run(["patterns", "othello", "--set", "straight-3", "--games", "10", "--out", str(file)]) == 0
+    assert "10 games" in capsys.readouterr().out
+    assert load_evaluator(file, Othello()).tables.tobytes() == trainer.evaluator().tables.tobytes()
+
+
 def test_command_keeps_what_was_learned_before_it_diverged(tmp_path, capsys):
     file = tmp_path / "o.safetensors"
     arguments = ["patterns", "othello", "--set", "straight-3", "--games", "400", "--out", str(file), "--alpha", "3e5"]
