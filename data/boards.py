@@ -68,7 +68,7 @@ class PlainBoard:
 
     def utilities(self) -> list[float]:
         """What the end, which `look` has seen, is worth to each player."""
-        return [float(self.game.utility(self.s, p)) for p in range(self.game.n_players)]
+        return [float(self.game.utility(self.s, p)) + 0.0 for p in range(self.game.n_players)]  # never -0.0
 
 
 class CompiledBoard:
