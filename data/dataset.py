@@ -59,8 +59,16 @@ class Dataset:
         folders: str | Path | Sequence[str | Path],
         game: Game | None = None,
         test_share: float = 0.1,
+        bootstrap: float = 0.0,
     ) -> None:
-        """game: refuse records of other games or features. test_share: how many of the games are held out."""
+        """game: refuse records of other games or features. test_share: how many of the games are held out.
+
+        bootstrap: the share of the search's own value in the outcomes of the "train" split, the rest being how the game
+        ended. It is far less noisy, and biased towards what the Eval of the self-play knew already.
+        """
+        if not 0 <= bootstrap <= 1:
+            raise DataError(f"bootstrap={bootstrap!r}: give the share of the search's value, from 0 to 1")
+        self.bootstrap = bootstrap
         if not 0 <= test_share < 1:
             raise DataError(f"test_share={test_share!r}: give a share of the games from 0 to below 1, for example 0.1")
         self.test_share = test_share
@@ -122,8 +130,9 @@ class Dataset:
             raise DataError(f"batch_size={batch_size!r}: give a whole number of 1 or more")
         waiting: list[Batch] = []
         n = 0
-        for shard, table, keep in self._tables(split, BATCH_COLUMNS):
-            waiting.append(self._batch(shard, table, keep))
+        share = self.bootstrap if split == "train" else 0.0
+        for shard, table, keep in self._tables(split, (*BATCH_COLUMNS, "value") if share else BATCH_COLUMNS):
+            waiting.append(self._batch(shard, table, keep, share))
             n += len(waiting[-1])
             while n >= batch_size:
                 whole = _joined(waiting)
@@ -160,7 +169,7 @@ class Dataset:
             test = is_test(shard.seed, table["game_number"].to_numpy(), self.test_share)
             yield shard, table, np.ones_like(test) if split == "all" else test == (split == "test")
 
-    def _batch(self, shard: _Shard, table: pa.Table, keep: np.ndarray) -> Batch:
+    def _batch(self, shard: _Shard, table: pa.Table, keep: np.ndarray, share: float) -> Batch:
         n = table.num_rows
         features = np.zeros((n, 0), np.float32)
         if self.n_features:
@@ -168,6 +177,9 @@ class Dataset:
         number = table["game_number"].to_numpy().astype(np.int64) + (shard.folder << 32)
         phase = table["phase"].to_numpy().astype(np.int64)
         outcome = table["outcome"].to_numpy() / np.float32(self.origin.win)
+        if share:
+            value = table["value"].to_numpy() / np.float32(self.origin.win)
+            outcome = (np.float32(1 - share) * outcome + np.float32(share) * value).astype(np.float32)
         return Batch(features[keep], phase[keep], outcome[keep], number[keep])
 
 

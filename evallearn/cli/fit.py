@@ -29,6 +29,13 @@ METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
     "--taper", is_flag=True, help="Weights go in a straight line from the first phase of the game to the last."
 )
 @click.option(
+    "--bootstrap",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Share of the search's own value in what is learned; the rest is how the game ended.",
+)
+@click.option(
     "--out",
     "path",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -43,6 +50,7 @@ def command(
     method: str,
     alpha: float | None,
     taper: bool,
+    bootstrap: float,
     path: Path,
     seed: int,
     json_to: str | None,
@@ -53,7 +61,7 @@ def command(
 
     docs/learning.md tells which method is for what.
     """
-    dataset = Dataset(list(records), game=game)
+    dataset = Dataset(list(records), game=game, bootstrap=bootstrap)
     made = {"name": path.stem, "command": shlex.join(["evallearn", *sys.argv[1:]])}
     with progress_bars() as steps, steps.step(f"fit {method} on {dataset.n_records:,} records") as move:
         evaluator, details = fit_evaluator(
