@@ -169,7 +169,7 @@ class Dataset:
             test = is_test(shard.seed, table["game_number"].to_numpy(), self.test_share)
             yield shard, table, np.ones_like(test) if split == "all" else test == (split == "test")
 
-    def _batch(self, shard: _Shard, table: pa.Table, keep: np.ndarray) -> Batch:
+    def _batch(self, shard: _Shard, table: pa.Table, keep: np.ndarray, share: float) -> Batch:
         n = table.num_rows
         features = np.zeros((n, 0), np.float32)
         if self.n_features:

@@ -31,7 +31,7 @@ from evallearn.workers import imap
 
 if TYPE_CHECKING:
     from evallearn.agents import Agent
-    from evallearn.protocols import Action, Game
+    from evallearn.protocols import Action, Game, State
 
 MAX_PLIES = 2**15
 """A longer game does not fit the column `ply`, and has most likely no end."""
@@ -58,6 +58,9 @@ class SelfPlayConfig:
     """Probability per ply that a random action is played instead of the agent's choice; it is recorded too."""
     games_per_shard: int = 64
     """Games per file: a kill loses at most this many per worker."""
+    quiet: bool = False
+    """Keep only the plies at which nothing must be answered (`Game.forcing`) and the agent's choice is not noisy: a
+    search with quiescence asks its Eval about such states, and their features say what the outcome is owed to."""
 
     def __post_init__(self) -> None:
         ranges = {
@@ -70,12 +73,15 @@ class SelfPlayConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise DataError(f"{name}={value!r}: give a whole number from {low} to {high}")
+        if not isinstance(self.quiet, bool):
+            raise DataError(f"quiet={self.quiet!r}: give True or False")
         if not isinstance(self.exploration, (int, float)) or not 0 <= self.exploration <= 1:
             raise DataError(f"exploration={self.exploration!r}: give a probability from 0 to 1, for example 0.1")
 
     def settings(self) -> dict[str, Any]:
         """What a shard's records depend on: everything but the number of games."""
-        return {k: v for k, v in asdict(self).items() if k != "games"} | {"exploration": float(self.exploration)}
+        kept = {k: v for k, v in asdict(self).items() if k != "games" and (k != "quiet" or v)}
+        return kept | {"exploration": float(self.exploration)}
 
     def numbers(self, shard: int) -> range:
         """The game numbers of a shard."""
@@ -88,7 +94,7 @@ class SelfPlayConfig:
 
 # --- one game --------------------------------------------------------------------------------------------------------
 def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, number: int) -> list[Record]:
-    """Plays game `number`: one record for each ply after the random opening, with the outcome filled in."""
+    """Plays game `number`: records of the plies after the random opening, with the outcome filled in."""
     game = on_fastest_floor(game)
     board = board_of(game)
     rng = random.Random(f"{config.seed}/{number}")
@@ -101,18 +107,24 @@ def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, numbe
         if player == CHANCE:
             actions, ply = _rolled(board, actions, rng), ply + 1
             continue
-        seen = board.seen()
-        found = agents[player].choose(board.state(), rng.getrandbits(32))
+        seen, s = board.seen(), board.state()
+        found = agents[player].choose(s, rng.getrandbits(32))
         explores, pick = rng.random() < config.exploration, rng.random()  # always two draws: agents stay comparable
         action = actions[int(pick * len(actions))] if explores else found.action
         if action not in actions:
             raise _illegal(board, agents[player], action, actions)
-        plies.append((ply, player, *seen, board.stored(action), found.value, min(found.depth, MAX_DEPTH)))
+        if not plies or not config.quiet or is_quiet(game, s, found.action):  # the first: no game is without a record
+            plies.append((ply, player, *seen, board.stored(action), found.value, min(found.depth, MAX_DEPTH)))
         board.advance(action)
         actions = board.look()
         ply += 1
     outcomes = board.utilities()
     return [Record._make((number, *p, outcomes[p[1]])) for p in plies]
+
+
+def is_quiet(game: Game, s: State, action: Action) -> bool:
+    """Nothing must be answered in `s`, and the action is not noisy."""
+    return not game.forcing(s) and action not in game.noisy_actions(s)
 
 
 def _opening(board: Any, plies: int, rng: random.Random) -> tuple[Sequence[Action], int]:

@@ -19,7 +19,7 @@ from evallearn.search.common import ASPIRATION, MAX_DEPTH, cut_at_depth, require
 from evallearn.search.deepening_compiled import NO_LIMIT, SHORT_NODES, WARM_UP_NODES, warm_up
 from evallearn.search.lines import begin, keep_iteration, note_line
 from evallearn.search.looking_back import looking_back
-from evallearn.search.options import Options
+from evallearn.search.options import UNSOUND, Options
 from evallearn.search.running import KernelThreads
 
 HERE = Path(__file__).parent
@@ -48,6 +48,7 @@ def context(rules: Rules, threads: int) -> np.ndarray:
         ("looks_address", "u8"), ("looks_mask", "u8"),
         ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("use_pvs", "i4"), ("use_aspiration", "i4"),
         ("noisy_first", "i4"), ("null_move", "i4"), ("late_moves", "i4"), ("all_values", "i4"),
+        ("futility", "i4"), ("loose_table", "i4"), ("unfinished", "i4"), ("win", "f4"),
         ("quiescence", "i8"), ("extensions", "i8"),
         ("n_root", "i8"), ("best_index", "i8"), ("new_index", "i8"), ("depth", "i8"), ("exact", "i8"),
         ("n_past", "i8"), ("path", "u8", (path,)), ("doubled", "i1", (path,)),
@@ -131,7 +132,7 @@ class CompiledAlphaBeta:
             )
         self.game, self.evaluator, self.keep_table = game, evaluator, keep_table
         self.cuts_at_depth = options.is_cutoff is cut_at_depth
-        self.keeps_unsound = keep_table and (options.null_move or options.late_moves)
+        self.keeps_unsound = keep_table and any(getattr(options, name) for name in UNSOUND)
         self.kernels = kernels(game, kernel, options, threads > 1)
         self.params = [kernel.params.copy() for _ in range(threads)]
         self.boxes = [context(rules, threads) for _ in range(threads)]
@@ -144,7 +145,9 @@ class CompiledAlphaBeta:
             box["use_pvs"], box["use_aspiration"] = options.pvs, options.aspiration
             box["noisy_first"] = options.noisy_first
             box["quiescence"], box["extensions"] = options.quiescence, options.extensions
-            box["null_move"], box["late_moves"] = options.null_move, options.late_moves
+            for name in UNSOUND:
+                box[name] = getattr(options, name)
+            box["win"] = game.utility_range[1]
         self.at = {name: self.boxes[0][name] for name in self.boxes[0].dtype.names or ()}
         self.row = {name: self.boxes[0][name][0] for name in ("words", "root_actions", "ranks")}
         self.no_past = np.zeros((0, rules.n_words), np.uint64)

@@ -42,14 +42,20 @@ from evallearn.compiled.table import (
     store,
     value_of,
 )
+from evallearn.search.common import (
+    FUTILITY,
+    FUTILITY_DEPTH,
+    LATE_DEPTH,
+    LATE_FROM,
+    NULL_DEPTH,
+    late_reduction,
+    null_reduction,
+    shifted,
+)
 
 TABLE_FIRST, NOISY, KILLER_1, KILLER_2, HISTORY_CAP = 1 << 30, 1 << 29, (1 << 28) + 1, 1 << 28, 1 << 27
 INF = np.float32(np.inf)
 ZERO = np.float32(0)
-NULL_DEPTH, NULL_REDUCTION = 3, 2
-"""Null moves: tried from this depth on, and searched so much less deep."""
-LATE_DEPTH, LATE_FROM = 3, 3
-"""Late moves: a ply less from this depth on, after so many actions."""
 DEFER_DEPTH = 4
 """Below it an action is searched sooner than other threads are asked."""
 
@@ -82,29 +88,44 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     table_action = np.int64(-1)
     k = np.uint64(0)
     if ctx.use_table:
-        k = table_key(s, depth, ctx.n_past + ply, ctx) if HAS_CLOCK else key(s)
-        if SELECTIVE:
-            k ^= mix64(np.uint64(ctx.extended[ply]))  # how far a line may still be lengthened
+        if ctx.loose_table:
+            k = ctx.path[ctx.n_past + ply] if HAS_CLOCK else key(s)
+        else:
+            k = table_key(s, depth, ctx.n_past + ply, ctx) if HAS_CLOCK else key(s)
+            if SELECTIVE:
+                k ^= mix64(np.uint64(ctx.extended[ply]))  # how far a line may still be lengthened
         found = find(ctx.table_address, ctx.table_mask, k, ctx.readable_age)
         if found != NOTHING:
             table_action = action_of(found)
             proven = is_proven(found)
-            if depth_of(found) == depth or (proven and depth_of(found) < depth):
+            deeper = ctx.loose_table and depth_of(found) > depth
+            if depth_of(found) == depth or (proven and depth_of(found) < depth) or deeper:
                 v = value_of(found)
                 bound = bound_of(found)
                 if bound == EXACT or (bound == LOWER and v >= beta) or (bound == UPPER and v <= alpha):
-                    if not proven:
+                    if not proven or ctx.loose_table:
                         ctx.asked += 1
+                    ctx.unsound += ctx.loose_table
                     if bound == EXACT:
                         ctx.pv[ply, 0] = table_action
                         ctx.pv_length[ply] = 1
                     return v
+    forced = SELECTIVE and (ctx.futility or ctx.late_moves) and forcing(s)
+    static = INF
+    judged = SELECTIVE and ctx.futility and not forced
+    if judged:
+        static = evaluate_mover(s, params) / ctx.win
+        if 0 < depth <= FUTILITY_DEPTH and ctx.win * shifted(static, -FUTILITY[depth]) >= beta:
+            ctx.unsound += 1
+            ctx.asked += 1
+            return ctx.win * static
     if SELECTIVE and ctx.null_move:
         ctx.passed[ply] = 0
-        if depth >= NULL_DEPTH and beta < INF and ctx.passed[ply - 1] == 0 and may_pass(s):
+        wished = depth >= NULL_DEPTH and beta < INF and ctx.win * static >= beta
+        if wished and ctx.passed[ply - 1] == 0 and may_pass(s):
             ctx.passed[ply] = 1
             below = -np.nextafter(beta, -INF)
-            v = -value_mover(passed(s), depth - 1 - NULL_REDUCTION, ply + 1, -beta, below, ctx, params)
+            v = -value_mover(passed(s), depth - 1 - null_reduction(depth), ply + 1, -beta, below, ctx, params)
             ctx.passed[ply] = 0
             if ctx.stop != 0:
                 return ZERO
@@ -123,7 +144,10 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     alpha0 = alpha
     best = -INF
     best_action = np.int64(-1)
-    reducible = SELECTIVE and ctx.late_moves and depth >= LATE_DEPTH and not forcing(s)
+    reducible = SELECTIVE and ctx.late_moves and depth >= LATE_DEPTH and not forced
+    hope = INF
+    if judged and 0 < depth <= FUTILITY_DEPTH:
+        hope = ctx.win * shifted(static, FUTILITY[depth])
     searched = 0
     put_off = 0
     turn = 0
@@ -154,21 +178,26 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
         turn += 1
         child = result(s, a)
         turned = ALTERNATES or to_play(child) != player
+        if SELECTIVE and hope <= alpha and late and searched > 0 and not forcing(child):
+            ctx.unsound += 1
+            ctx.asked += 1
+            best = max(best, hope)
+            continue
         if SHARED and depth >= DEFER_DEPTH:
             look_at(k, a, depth, ctx, True)
         narrow = beta
         if ctx.use_pvs and searched > 0:
             narrow = min(beta, np.nextafter(alpha, INF))
         less = 0
-        if SELECTIVE:
-            less = 1 if reducible and late and searched >= LATE_FROM and not forcing(child) else 0
+        if SELECTIVE and reducible and late and searched >= LATE_FROM and not forcing(child):
+            less = late_reduction(depth, searched)
         while True:  # once, or again if a late or a narrow look was not enough
             if turned:
                 v = -value_mover(child, depth - 1 - less, ply + 1, -narrow, -alpha, ctx, params)
             else:
                 v = value_mover(child, depth - 1 - less, ply + 1, alpha, narrow, ctx, params)
             if v <= alpha or ctx.stop != 0:
-                ctx.unsound += less
+                ctx.unsound += less > 0
                 break
             if less > 0:
                 less = 0

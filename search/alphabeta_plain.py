@@ -7,18 +7,33 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 
 from evallearn.errors import Interrupted
 from evallearn.protocols import Action, Evaluator, Game, Limits, SearchResult, State
-from evallearn.search.common import ASPIRATION, MAX_DEPTH, Budget, Stopped, require_unfinished, tie_ranks
+from evallearn.search.common import (
+    ASPIRATION,
+    FUTILITY,
+    FUTILITY_DEPTH,
+    LATE_DEPTH,
+    LATE_FROM,
+    MAX_DEPTH,
+    NULL_DEPTH,
+    Budget,
+    Stopped,
+    late_reduction,
+    null_reduction,
+    require_unfinished,
+    shifted,
+    tie_ranks,
+)
 from evallearn.search.options import Options
 
 EXACT, LOWER, UPPER = 1, 2, 3
 TABLE_SCORE, NOISY_SCORE, KILLER_SCORES, HISTORY_CAP = 1 << 30, 1 << 29, ((1 << 28) + 1, 1 << 28), 1 << 27
-NULL_DEPTH, NULL_REDUCTION = 3, 2
-LATE_DEPTH, LATE_FROM = 3, 3
+ZERO = np.float32(0)
 Line = tuple[Action, ...]
 
 
@@ -55,8 +70,10 @@ class PlainAlphaBeta:
                 # At a fixed depth the answer is minimax's at that depth; otherwise a proven win or loss is enough.
                 if exact or (free and value in wins):
                     break
-        except Stopped:
-            pass  # what was finished before the limit struck counts
+        except Stopped:  # what was finished before the limit struck counts, and perhaps what is better already
+            if self.options.unfinished and self.new_best is not None and self.new_best[1] != best:
+                value, best = self.new_best
+                line, self.unsound = (actions[best],), self.unsound + 1
         except KeyboardInterrupt:
             interrupted = True
         result = SearchResult(
@@ -101,6 +118,7 @@ class PlainAlphaBeta:
         A value up to `floor` is an upper bound, one from `ceiling` on a lower bound. Ties go to the lower rank: such an
         action is searched with a window that includes the tie.
         """
+        self.new_best: tuple[float, int] | None = None
         self.budget.spend()
         values = [-math.inf] * len(actions)
         best, best_index = -math.inf, -1
@@ -121,6 +139,8 @@ class PlainAlphaBeta:
             values[i] = v
             if v > best or (v == best and self.ranks[i] < self.ranks[best_index]):
                 best, best_index, pv = v, i, (actions[i], *line)
+                if v > floor:  # no mere upper bound: it counts even if the others are never looked at
+                    self.new_best = v, i
                 if v >= ceiling:
                     break
         self.order = [best_index, *(i for i in self.order if i != best_index)]
@@ -153,17 +173,28 @@ class PlainAlphaBeta:
         if options.is_cutoff(s, depth):
             return self._quiet(s, options.quiescence, alpha, beta), ()
         table_action = None
-        if options.table and (s, lengthened) in self.table:
-            stored_depth, flag, proven, v, table_action = self.table[s, lengthened]
+        place = (game.without_history(s), 0) if options.loose_table else (s, lengthened)
+        if options.table and place in self.table:
+            stored_depth, flag, proven, v, table_action = self.table[place]
             # Only what plain minimax would find here: the same depth, or a proof that needed no more.
-            usable = stored_depth == depth or (proven and stored_depth < depth)
+            deeper = options.loose_table and stored_depth > depth
+            usable = stored_depth == depth or (proven and stored_depth < depth) or deeper
             if usable and (flag == EXACT or (flag == LOWER and v >= beta) or (flag == UPPER and v <= alpha)):
-                self.asked += not proven
+                self.asked += not proven or options.loose_table
+                self.unsound += options.loose_table
                 return v, (table_action,) if flag == EXACT else ()
-        if options.null_move and depth >= NULL_DEPTH and beta < math.inf and not passed and game.may_pass(s):
+        forced = (options.futility or options.late_moves) and game.forcing(s)
+        judged = options.futility and not forced
+        static = self._static(s, player) if judged else math.inf
+        if judged and 0 < depth <= FUTILITY_DEPTH and self._beyond(static, -FUTILITY[depth]) >= beta:
+            self.unsound += 1
+            self.asked += 1
+            return self._beyond(static), ()
+        wished = depth >= NULL_DEPTH and beta < math.inf and self._beyond(static) >= beta
+        if options.null_move and wished and not passed and game.may_pass(s):
             below = math.nextafter(beta, -math.inf)
             v, _ = self._value(
-                game.passed(s), depth - 1 - NULL_REDUCTION, ply + 1, -beta, -below, lengthened, passed=True
+                game.passed(s), depth - 1 - null_reduction(depth), ply + 1, -beta, -below, lengthened, passed=True
             )
             if -v >= beta:
                 self.unsound += 1
@@ -172,14 +203,23 @@ class PlainAlphaBeta:
         before, alpha0, best = self.asked, alpha, -math.inf
         best_action: Action | None = None
         pv: Line = ()
-        reducible = options.late_moves and depth >= LATE_DEPTH and not game.forcing(s)
-        for i, (a, score) in enumerate(self._ordered(s, player, ply, table_action)):
-            child = game.result(s, a)
-            narrow = min(beta, math.nextafter(alpha, math.inf)) if options.pvs and i > 0 else beta
-            late = reducible and i >= LATE_FROM and score <= HISTORY_CAP and not game.forcing(child)
+        reducible = options.late_moves and depth >= LATE_DEPTH and not forced
+        hope = self._beyond(static, FUTILITY[depth]) if judged and 0 < depth <= FUTILITY_DEPTH else math.inf
+        searched = 0
+        for a, score in self._ordered(s, player, ply, table_action):
+            child, quiet = game.result(s, a), score <= HISTORY_CAP
+            if hope <= alpha and quiet and searched > 0 and not game.forcing(child):
+                self.unsound += 1
+                self.asked += 1
+                best = max(best, hope)
+                continue
+            narrow = min(beta, math.nextafter(alpha, math.inf)) if options.pvs and searched > 0 else beta
+            late = reducible and searched >= LATE_FROM and quiet and not game.forcing(child)
+            less = late_reduction(depth, searched) if late else 0
+            searched += 1
             v = math.inf
             if late:
-                v, line = self._child(child, player, depth - 2, ply + 1, alpha, narrow, lengthened)
+                v, line = self._child(child, player, depth - 1 - less, ply + 1, alpha, narrow, lengthened)
                 self.unsound += v <= alpha
             if v > alpha:
                 v, line = self._child(child, player, depth - 1, ply + 1, alpha, narrow, lengthened)
@@ -194,8 +234,17 @@ class PlainAlphaBeta:
                         break
         if options.table:
             flag = EXACT if alpha0 < best < beta else LOWER if best >= beta else UPPER
-            self.table[s, lengthened] = (depth, flag, self.asked == before, best, best_action)
+            self.table[place] = (depth, flag, self.asked == before, best, best_action)
         return best, pv
+
+    def _static(self, s: State, player: int) -> np.float32:
+        """EVAL as a share of a win."""
+        return np.float32(self.evaluator.evaluate(s, player)) / np.float32(self.game.utility_range[1])
+
+    def _beyond(self, static: Any, margin: Any = ZERO) -> float:
+        """The value if EVAL is wrong by the margin."""
+        share = static if margin == 0 else shifted(static, margin)
+        return float(np.float32(self.game.utility_range[1]) * share)
 
     def _quiet(self, s: State, left: int, alpha: float, beta: float) -> float:
         """EVAL, or better by a noisy action; where something must be answered, the best of all actions."""

@@ -26,6 +26,7 @@ def search_root(s, depth, floor, ceiling, ctx, params):
     A value up to `floor` is an upper bound, one from `ceiling` on a lower bound. Ties go to the lower rank: such an
     action is searched with a window that includes the tie.
     """
+    ctx.new_index = -1
     if ctx.nodes >= ctx.node_limit:
         ctx.stop = 1
         return False
@@ -75,6 +76,9 @@ def search_root(s, depth, floor, ceiling, ctx, params):
             best = v
             best_index = i
             note_line(a, 0, ctx)
+            if v > floor:  # no mere upper bound: it counts even if the others are never looked at
+                ctx.new_value = best
+                ctx.new_index = best_index
             if v >= ceiling:
                 break
     ctx.new_value = best
@@ -148,6 +152,8 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
             else:
                 finished = True
         if not finished:
+            if ctx.unfinished and ctx.new_index >= 0 and ctx.new_index != ctx.best_index:
+                take_unfinished(ctx)
             break
         keep_iteration(depth, ctx)
         ctx.exact = ctx.asked == asked
@@ -157,6 +163,16 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
         if ctx.exact or (stop_when_proven and abs(ctx.value) == win):
             break
     extend_line(s, ctx)
+
+
+@njit(nogil=True)
+def take_unfinished(ctx):
+    """The best action so far of a depth that was begun with the best one of the depth before."""
+    ctx.unsound += 1
+    ctx.value = ctx.new_value
+    ctx.best_index = ctx.new_index
+    ctx.line[0] = ctx.root_actions[ctx.new_index]
+    ctx.line_length = 1
 
 
 @njit(nogil=True)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Hashable
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
+from evallearn.compiled.bits import jitable
 from evallearn.errors import SearchError
 from evallearn.protocols import CHANCE, Evaluator, Game
 
@@ -14,6 +18,33 @@ ASPIRATION = 1 / 8
 """How far from the value of two plies before, as a part of a win, alpha-beta looks first."""
 MAX_DEPTH = 120
 """Iterations: more than any game of the toolkit can be searched; depths are stored in one byte."""
+
+NULL_DEPTH = 3
+"""Null moves are tried from this depth on."""
+LATE_DEPTH, LATE_FROM = 3, 3
+"""Late moves: less deep from this depth on, after so many actions."""
+FUTILITY = tuple(np.float32(math.tanh(0.12 * pawns)) for pawns in (0.0, 1.5, 3.0, 4.5))
+"""By depth left: how much EVAL may be wrong, in a pawn and a half of chess by its hand-written Evals (0.12 before the
+squashing). Squashed already, because tanh(a + b) needs only tanh(a) and tanh(b)."""
+FUTILITY_DEPTH = len(FUTILITY) - 1
+
+
+@jitable
+def null_reduction(depth: int) -> int:
+    """So much less deep is a null move searched."""
+    return 2 if depth < 6 else 3
+
+
+@jitable
+def late_reduction(depth: int, searched: int) -> int:
+    """So much less deep is a late move searched after so many others."""
+    return 2 if depth >= 5 and searched >= 8 else 1
+
+
+@jitable
+def shifted(value: Any, margin: Any) -> Any:
+    """float32: tanh(a + b) of value = tanh(a) and margin = tanh(b); a value as a share of a win."""
+    return (value + margin) / (np.float32(1.0) + value * margin)
 
 
 def cut_at_depth(s: Any, depth_left: int) -> bool:

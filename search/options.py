@@ -42,7 +42,14 @@ class Options:
     null_move: bool = False
     """If even passing is too good for the opponent, a move is: wrong in zugzwang, so `Game.may_pass` must allow it."""
     late_moves: bool = False
-    """Quiet actions far down the order are searched a ply less deep unless they surprise."""
+    """Quiet actions far down the order are searched one or two plies less deep unless they surprise."""
+    futility: bool = False
+    """Near the cutoff, a state that EVAL finds far too good for the opponent is left alone, and quiet actions that
+    EVAL finds hopeless are; nobody passes who does not stand well enough already."""
+    loose_table: bool = False
+    """The table is believed by any path, and what was found at a greater depth too: a repetition may be overlooked."""
+    unfinished: bool = False
+    """Where a limit strikes in the middle of a depth, a better action that it has found already is taken."""
 
     def __post_init__(self) -> None:
         for name in ("quiescence", "extensions"):
@@ -64,9 +71,12 @@ class Options:
     @property
     def selective(self) -> bool:
         """True if some lines are longer or shorter than the depth."""
-        return bool(self.quiescence or self.extensions or self.null_move or self.late_moves)
+        return bool(self.quiescence or self.extensions or self.null_move or self.late_moves or self.futility)
+
+
+UNSOUND = ("null_move", "late_moves", "futility", "loose_table", "unfinished")
 
 
 def sound(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings without those that may change a value."""
-    return {name: value for name, value in settings.items() if name not in ("null_move", "late_moves")}
+    return {name: value for name, value in settings.items() if name not in UNSOUND}

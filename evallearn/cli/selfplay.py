@@ -33,6 +33,7 @@ from evallearn.protocols import Game
 @click.option(
     "--exploration", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Share of random actions."
 )
+@click.option("--quiet", is_flag=True, help="Keep only plies at which nothing must be answered or taken.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @workers_option
 @json_option
@@ -44,6 +45,7 @@ def command(
     limit: str | None,
     random_plies: int | None,
     exploration: float,
+    quiet: bool,
     seed: int,
     workers: int,
     json_to: str | None,
@@ -55,7 +57,7 @@ def command(
     limits = default_limits(game) if limit is None else parse_limits(limit)
     agent = SearchAgent(game, parse_evaluator(evaluator, game), limits, random_ties=True)
     plies = game.opening_plies if random_plies is None else random_plies
-    config = SelfPlayConfig(games=games, seed=seed, random_plies=plies, exploration=exploration)
+    config = SelfPlayConfig(games=games, seed=seed, random_plies=plies, exploration=exploration, quiet=quiet)
     with progress_bars() as steps, steps.step(f"self-play {game.name} ({agent.name})", games) as move:
         manifest = run_selfplay(
             folder,

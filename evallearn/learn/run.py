@@ -178,7 +178,8 @@ class Run:
         path, resume = self.evaluator_path(name), self.folder / f"{name}.resume"
         assert isinstance(incumbent, LinearEval)
         trainer = OnlineTrainer(
-            config.target, depth=self.limits(config.depth).depth or 1, alpha=config.alpha, lambda_=config.trace, epsilon=config.exploration,
+            config.target, depth=self.limits(config.depth).depth or 1, alpha=config.alpha, lambda_=config.trace,
+            epsilon=config.exploration,
             horizon=0 if config.rate == "constant" else config.games, coherence=config.rate == "coherence",
             opening_plies=config.random_plies, seed=config.seed * 1000 + generation, start=incumbent,
         )  # fmt: skip

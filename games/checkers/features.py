@@ -15,7 +15,20 @@ from evallearn.games.checkers.moves import (
     word,
 )
 
-FEATURE_NAMES = (
+HOME_NAMES = tuple(f"home_{number:04b}" for number in range(1, 16))
+"""1 if exactly these squares of the back row hold own men; the first digit is the leftmost, as the player sees it."""
+FINER_NAMES = (
+    *(f"men_row_{row}" for row in range(2, 8)),  # counted from the own back row, which is back_rank
+    "king_steps",  # steps of kings to empty squares
+    "edge_kings",  # kings on the files at the sides
+    "main_road",  # kings on the long diagonal from 4 to 29
+    "backed_men",  # own pieces behind men, each of the two squares counted
+    "only_kings",  # 1 if the player has a king and the opponent none
+    "lead_late",  # pieces ahead, times the pieces that have left the board
+    "contact",  # kings of whoever has more pieces, that an opposing piece is within two steps of
+    *HOME_NAMES,
+)
+COARSE_NAMES = (
     "men",
     "kings",
     "back_rank",  # men on their own back row, where they keep the opponent from crowning
@@ -37,7 +50,9 @@ FEATURE_NAMES = (
     "double_corner",  # kings on 1, 5, 28 and 32, where even one king is hard to catch
     "move",  # +1 to the player who has "the move" (the opposition), while both have as many pieces
 )
+FEATURE_NAMES = (*COARSE_NAMES, *FINER_NAMES)
 BACK_RANK = (CROWN_ROW[1], CROWN_ROW[0])
+MAIN_ROAD = word("4 8 11 15 18 22 25 29")
 BRIDGE = (word("1 3"), word("30 32"))
 CENTRE = word("10 11 14 15 18 19 22 23")
 EDGE = sum(bit(square) for square in range(32) if row_column(square)[1] in (0, 7))
@@ -118,7 +133,7 @@ TRIANGLES = tuple(tuple(triangle(square, forward) for square in range(32)) for f
 
 
 def one_sided(s: State, player: int) -> tuple[int, ...]:
-    """What is counted for each player alone, in the order of FEATURE_NAMES without the last."""
+    """What is counted for each player alone, in the order of COARSE_NAMES without the last."""
     own, opp = pieces(s, player), pieces(s, 1 - player)
     men, kings = own & ~s.kings, own & s.kings
     home = 0 if player == BLACK else 7
@@ -155,4 +170,47 @@ def features(s: State, player: int) -> tuple[int, ...]:
     the_move = 0
     if s.black.bit_count() == s.white.bit_count():
         the_move = 1 if ((s.black | s.white) & SYSTEM[s.player]).bit_count() % 2 else -1
-    return (*differences, the_move if player == s.player else -the_move)
+    finer = (a - b for a, b in zip(one_sided_finer(s, player), one_sided_finer(s, 1 - player), strict=True))
+    return (*differences, the_move if player == s.player else -the_move, *finer)
+
+
+# --- the finer ones --------------------------------------------------------------------------------------------------
+def rows_from_home(men: int, player: int) -> list[int]:
+    """The row of each man, 1 being the player's back row."""
+    return [1 + (n // 4 if player == BLACK else 7 - n // 4) for n in squares_of(men)]
+
+
+def home_pattern(men: int, player: int) -> int:
+    """The men on the back row as a number of four binary digits, the rightmost of them on Black's 1 or White's 32."""
+    squares = (0, 1, 2, 3) if player == BLACK else (31, 30, 29, 28)
+    return sum(1 << i for i, square in enumerate(squares) if men & bit(square))
+
+
+def within_two_steps(area: int) -> int:
+    """The area and all squares that a king reaches from it in two steps on an empty board."""
+    for _ in range(2):
+        area |= sum(
+            {bit(end) for n in squares_of(area) for end in STEP[n] if end is not None}
+            - {bit(n) for n in squares_of(area)}
+        )
+    return area
+
+
+def one_sided_finer(s: State, player: int) -> tuple[int, ...]:
+    """What is counted for each player alone, in the order of FINER_NAMES."""
+    own, opp = pieces(s, player), pieces(s, 1 - player)
+    men, kings = own & ~s.kings, own & s.kings
+    rows, behind = rows_from_home(men, player), (2, 3) if player == BLACK else (0, 1)
+    n_own, n_opp = own.bit_count(), opp.bit_count()
+    pattern = home_pattern(men, player)
+    return (
+        *(rows.count(row) for row in range(2, 8)),
+        sum(is_empty(s, end) for n in squares_of(kings) for end in STEP[n]),
+        (kings & EDGE).bit_count(),
+        (kings & MAIN_ROAD).bit_count(),
+        sum(own & bit(end) != 0 for n in squares_of(men) for d in behind if (end := STEP[n][d]) is not None),
+        int(kings != 0 and not opp & s.kings),
+        max(0, n_own - n_opp) * (24 - n_own - n_opp),
+        (kings & within_two_steps(opp)).bit_count() if n_own > n_opp else 0,
+        *(int(pattern == number) for number in range(1, 16)),
+    )

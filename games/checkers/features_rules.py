@@ -28,6 +28,20 @@ SYSTEM_BLACK, SYSTEM_WHITE = (u64(area) for area in plain.SYSTEM)
 ROWS_1357, ROWS_2367, ROWS_4567 = (u64(sum(bit(n) for n in range(32) if n >> 2 & digit)) for digit in (1, 2, 4))
 """The rows whose number has a given binary digit."""
 
+MAIN_ROAD = u64(plain.MAIN_ROAD)
+FINER = len(plain.COARSE_NAMES)
+N_FEATURES = len(plain.FEATURE_NAMES)
+ROW_2, KING_STEPS, EDGE_KINGS, MAIN_ROAD_KINGS, BACKED_MEN, ONLY_KINGS, LEAD_LATE, CONTACT = (
+    plain.FEATURE_NAMES.index(name)
+    for name in (
+        "men_row_2", "king_steps", "edge_kings", "main_road", "backed_men", "only_kings", "lead_late", "contact"
+    )
+)  # fmt: skip
+HOME = plain.FEATURE_NAMES.index("home_0001") - 1
+"""To which the number of the pattern is added."""
+ROWS = tuple(u64(sum(bit(n) for n in range(32) if n // 4 == row)) for row in range(8))
+FOUR_MEN, WHITE_HOME = u64(15), u64(31)
+
 
 @jitable
 def rows_sum(pieces):
@@ -120,9 +134,57 @@ def features_mover(s, out):
     out[17] = in_hole(men, s.white, HOLE_BLACK) - in_hole(opp_men, s.black, HOLE_WHITE)
     out[18] = difference(s.black & kings, s.white & kings, DOUBLE_CORNER)
     out[19] = the_move(s)
+    put_finer(s, men, opp_men, empty, out)
     if s.meta & ONE != ZERO:
-        for i in range(20):
+        for i in range(N_FEATURES):
             out[i] = np.float32(0) - out[i]
+
+
+@jitable
+def around(pieces):
+    """The pieces' squares and those one step from them."""
+    return (pieces | (pieces << FOUR) | (pieces << FIVE) | (pieces >> FOUR) | (pieces >> FIVE)) & BOARD
+
+
+@jitable
+def steps_of(kings, empty):
+    n = popcount((kings << FOUR) & empty) + popcount((kings << FIVE) & empty)
+    return n + popcount((kings >> FOUR) & empty) + popcount((kings >> FIVE) & empty)
+
+
+@jitable
+def white_home(men):
+    """The pattern of White's back row: 29 to 32 are bits 31 to 34, and count from 32 down."""
+    row = (men >> WHITE_HOME) & FOUR_MEN
+    row = ((row & u64(5)) << ONE) | ((row >> ONE) & u64(5))
+    return ((row & u64(3)) << u64(2)) | (row >> u64(2))
+
+
+@jitable
+def put_finer(s, men, opp_men, empty, out):
+    """FINER_NAMES, as Black sees them."""
+    for i in range(FINER, N_FEATURES):
+        out[i] = 0
+    kings, opp_kings = s.black & s.kings, s.white & s.kings
+    for row in range(6):
+        out[ROW_2 + row] = popcount(men & ROWS[row + 1]) - popcount(opp_men & ROWS[6 - row])
+    out[KING_STEPS] = steps_of(kings, empty) - steps_of(opp_kings, empty)
+    out[EDGE_KINGS] = difference(kings, opp_kings, EDGE)
+    out[MAIN_ROAD_KINGS] = difference(kings, opp_kings, MAIN_ROAD)
+    backed = popcount((men >> FOUR) & s.black) + popcount((men >> FIVE) & s.black)
+    out[BACKED_MEN] = backed - popcount((opp_men << FOUR) & s.white) - popcount((opp_men << FIVE) & s.white)
+    out[ONLY_KINGS] = (1 if kings != ZERO else 0) - (1 if opp_kings != ZERO else 0)
+    n_black, n_white = popcount(s.black), popcount(s.white)
+    out[LEAD_LATE] = (n_black - n_white) * (24 - n_black - n_white)
+    if n_black > n_white:
+        out[CONTACT] = popcount(kings & around(around(s.white)))
+    elif n_white > n_black:
+        out[CONTACT] = -popcount(opp_kings & around(around(s.black)))
+    pattern, opp_pattern = np.int64(men & FOUR_MEN), np.int64(white_home(opp_men))
+    if pattern > 0:
+        out[HOME + pattern] += 1
+    if opp_pattern > 0:
+        out[HOME + opp_pattern] -= 1
 
 
 @jitable

@@ -35,17 +35,19 @@ from evallearn.games.checkers.moves import (
 from evallearn.games.checkers.notation import NAMES
 from evallearn.protocols import Endgames, Game, Heuristic, Rules
 
-PIECES_PER_PHASE = 8
-"""24-17, 16-9 and 8-0 pieces: three phases."""
+PIECES_PER_PHASE = 4
+"""24-21, 20-17 and so on to 4-0 pieces: six phases."""
+N_PHASES = 6
 
 
 class Checkers(Game):
     """Checkers; an action is from + 32 to, squares counted from 0, and two bits more for captures that circle."""
 
     name: ClassVar[str] = "checkers"
-    n_phases: ClassVar[int] = 3
+    version: ClassVar[int] = 2
+    n_phases: ClassVar[int] = N_PHASES
     opening_plies: ClassVar[int] = 6
-    search_settings: ClassVar[Mapping[str, Any]] = {"quiescence": 20}
+    search_settings: ClassVar[Mapping[str, Any]] = {"quiescence": 20, "loose_table": True, "unfinished": True}
     feature_names: ClassVar[tuple[str, ...]] = FEATURE_NAMES
     heuristics: ClassVar[Mapping[str, Heuristic]] = {
         "material": Heuristic(
@@ -152,8 +154,8 @@ class Checkers(Game):
         return features(s, player)
 
     def phase(self, s: State) -> int:
-        """0..2 by the number of pieces."""
-        return min(2, (2 * MEN - (s.black | s.white).bit_count()) // PIECES_PER_PHASE)
+        """0..5 by the number of pieces."""
+        return min(N_PHASES - 1, (2 * MEN - (s.black | s.white).bit_count()) // PIECES_PER_PHASE)
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:

@@ -263,7 +263,7 @@ def key(s):
 
 @jitable
 def phase(s):
-    return np.int64(min(2, (24 - popcount(s.black | s.white)) >> 3))
+    return np.int64(min(5, (24 - popcount(s.black | s.white)) >> 2))
 
 
 RULES = Rules(

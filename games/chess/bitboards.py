@@ -22,6 +22,8 @@ ALL = u64(-1)
 FILE_A = u64(0x0101010101010101)
 FILE_B = u64(0x0202020202020202)
 NOT_FILE_A, NOT_FILE_H = u64(0xFEFEFEFEFEFEFEFE), u64(0x7F7F7F7F7F7F7F7F)
+SIXTEEN, THIRTY_TWO = u64(16), u64(32)
+FIRST_RANK = u64(0xFF)
 TURN = u64(0x0080402010080400)
 """Sends squares 2 to 7 of file a to the six highest bits, the seventh rank lowest."""
 
@@ -133,3 +135,31 @@ def pawn_attacks_west(pawns, player):
 def pawn_attacks_east(pawns, player):
     """Towards file h."""
     return (pawns & NOT_FILE_H) << NINE if player == ZERO else (pawns & NOT_FILE_H) >> SEVEN
+
+
+@jitable
+def beside(x):
+    """The squares one file to the left and to the right."""
+    return ((x & NOT_FILE_A) >> ONE) | ((x & NOT_FILE_H) << ONE)
+
+
+@jitable
+def ahead(x, player):
+    """All squares before those of `x`, as `player` sees the board."""
+    if player == ZERO:
+        x = x << EIGHT
+        x |= x << EIGHT
+        x |= x << SIXTEEN
+        return x | (x << THIRTY_TWO)
+    x = x >> EIGHT
+    x |= x >> EIGHT
+    x |= x >> SIXTEEN
+    return x | (x >> THIRTY_TWO)
+
+
+@jitable
+def files_of(x):
+    """The files of the squares, as bits 0 to 7."""
+    x |= x >> THIRTY_TWO
+    x |= x >> SIXTEEN
+    return (x | (x >> EIGHT)) & FIRST_RANK

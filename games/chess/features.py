@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evallearn.games.chess import features_finer as finer
+from evallearn.games.chess.features_finer import seen_by
 from evallearn.games.chess.moves import KING_STEPS, PAWN_ATTACKS, PIECES, attacks
 from evallearn.protocols import Heuristic
 
-NAMES = (
+COARSE_NAMES = (
     "pawns",
     "knights",
     "bishops",
@@ -48,11 +50,12 @@ NAMES = (
     "pawn_threats",  # opposing pieces (no pawns, no king) attacked by a pawn
     "loose_targets",  # opposing pieces (no pawns, no king) attacked, and defended by nothing
 )
-N_PHASES = 3
+NAMES = (*COARSE_NAMES, *finer.NAMES)
 PHASE_WEIGHTS = {"N": 1, "B": 1, "R": 2, "Q": 4}
 """24 at the start."""
-MIDDLE, END = 16, 8
-"""The most that counts as phase 1 and as phase 2."""
+N_PHASES, PIECES_PER_PHASE = 6, 4
+"""24 to 21 are phase 0, 4 to 0 the last."""
+LAST_PHASE = N_PHASES - 1
 CENTRE = (27, 28, 35, 36)
 
 
@@ -127,15 +130,10 @@ KING_SHELTER = table("""
 KING_CENTRE = tuple(min(i % 8, 7 - i % 8, i // 8, 7 - i // 8) for i in range(64))
 
 
-def seen_by(player: int, square: int) -> int:
-    """The square as if `player` were White."""
-    return square if player == 0 else square ^ 56
-
-
 def phase(squares: str) -> int:
-    """0 with most pieces on the board, 1 with about half of them, 2 in an end-game."""
+    """0 with nearly all pieces on the board, 5 with a rook and two minor pieces or less."""
     left = sum(PHASE_WEIGHTS.get(piece.upper(), 0) for piece in squares)
-    return 0 if left > MIDDLE else 1 if left > END else 2
+    return max(0, min(LAST_PHASE, LAST_PHASE - (left - 1) // PIECES_PER_PHASE))
 
 
 def features(squares: str) -> tuple[int, ...]:
@@ -158,6 +156,9 @@ def one_sided(squares: str, player: int) -> tuple[int, ...]:
         *activity(squares, player, at, reach),
         sum(any(t in reach[i] for i in at["P"]) for t in range(64) if squares[t] in opp[1:5]),
         len(loose_targets(squares, player, reach)),
+        *finer.places(at, player),
+        *finer.pawns(squares, player, at, passed_pawns(squares, player, at["P"])),
+        *finer.attack(squares, player, at, reach),
     )
 
 
@@ -172,7 +173,7 @@ def pawn_structure(squares: str, player: int, pawns: Sequence[int]) -> tuple[int
     """pawn_advance to passed_advance."""
     files = {i % 8 for i in pawns}
     steps = {i: seen_by(player, i) // 8 - 1 for i in pawns}
-    passed = [i for i in pawns if not guards_ahead(squares, player, i, (-1, 0, 1))]
+    passed = passed_pawns(squares, player, pawns)
     return (
         sum(steps.values()),
         len(pawns) - len(files),
@@ -181,6 +182,11 @@ def pawn_structure(squares: str, player: int, pawns: Sequence[int]) -> tuple[int
         len(passed),
         sum(steps[i] ** 2 for i in passed),
     )
+
+
+def passed_pawns(squares: str, player: int, pawns: Sequence[int]) -> list[int]:
+    """Those without an opposing pawn ahead, on the same file or beside."""
+    return [i for i in pawns if not guards_ahead(squares, player, i, (-1, 0, 1))]
 
 
 def guards_ahead(squares: str, player: int, square: int, aside: tuple[int, ...]) -> bool:
@@ -294,7 +300,7 @@ BETWEEN = {**ALWAYS, **{name: (EARLY.get(name, 0.0) + LATE.get(name, 0.0)) / 2 f
 HEURISTICS: Mapping[str, Heuristic] = {
     "material": Heuristic(MATERIAL, "By hand: the usual values of the pieces, a pawn being 0.12."),
     "positional": Heuristic(
-        (EARLY, BETWEEN, LATE),
+        (EARLY, EARLY, BETWEEN, BETWEEN, LATE, LATE),
         "By hand: material, then common advice on squares, pawns, mobility and kings at the usual fractions of a pawn; "
         "the sizes were set before any game was played and not tuned.",
     ),

@@ -10,22 +10,29 @@ import numpy as np
 from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
 from evallearn.games.chess import features as plain
 from evallearn.games.chess.bitboards import (
-    EIGHT,
     FILE_A,
     KING,
     KNIGHT,
-    NOT_FILE_A,
-    NOT_FILE_H,
     ONE,
     ZERO,
+    ahead,
+    beside,
     bishop_attacks,
+    files_of,
     pawn_attacks_east,
     pawn_attacks_west,
     pawn_steps,
     rook_attacks,
     word,
 )
-from evallearn.games.chess.features import END, MIDDLE
+from evallearn.games.chess.features import LAST_PHASE, PIECES_PER_PHASE
+from evallearn.games.chess.features_finer_rules import (
+    DANGER,
+    KING_DANGER,
+    count_attack,
+    count_finer_pawns,
+    count_place,
+)
 
 (
     PAWNS, KNIGHTS, BISHOPS, ROOKS, QUEENS, BISHOP_PAIR,
@@ -34,9 +41,10 @@ from evallearn.games.chess.features import END, MIDDLE
     KNIGHT_MOBILITY, BISHOP_MOBILITY, ROOK_MOBILITY, QUEEN_MOBILITY,
     KING_ATTACK, KING_ATTACKERS, PAWN_SHIELD, KING_OPEN_FILES,
     CENTRE_CONTROL, OPEN_ROOKS, HALF_OPEN_ROOKS, SEVENTH_ROOKS, OUTPOSTS, PAWN_THREATS, LOOSE_TARGETS,
-) = range(len(plain.NAMES))  # fmt: skip
-SIXTEEN, THIRTY_TWO = u64(16), u64(32)
-FIRST_RANK = u64(0xFF)
+) = range(len(plain.COARSE_NAMES))  # fmt: skip
+N_FEATURES = len(plain.NAMES)
+K = 5
+"""The kind of a king, after those of PLACES."""
 CENTRE = u64(word(plain.CENTRE))
 OUTPOST_RANKS = (u64(0x0000FFFFFF000000), u64(0x000000FFFFFF0000))
 SEVENTH_RANK = (u64(0x00FF000000000000), u64(0x000000000000FF00))
@@ -49,34 +57,6 @@ PLACES = np.array(
     np.int64,
 )  # fmt: skip
 """int64[7, 64] as White sees the board."""
-
-
-@jitable
-def beside(x):
-    """The squares one file to the left and to the right."""
-    return ((x & NOT_FILE_A) >> ONE) | ((x & NOT_FILE_H) << ONE)
-
-
-@jitable
-def ahead(x, player):
-    """All squares before those of `x`, as `player` sees the board."""
-    if player == ZERO:
-        x = x << EIGHT
-        x |= x << EIGHT
-        x |= x << SIXTEEN
-        return x | (x << THIRTY_TWO)
-    x = x >> EIGHT
-    x |= x >> EIGHT
-    x |= x >> SIXTEEN
-    return x | (x >> THIRTY_TWO)
-
-
-@jitable
-def files_of(x):
-    """The files of the squares, as bits 0 to 7."""
-    x |= x >> THIRTY_TWO
-    x |= x >> SIXTEEN
-    return (x | (x >> EIGHT)) & FIRST_RANK
 
 
 @jitable
@@ -93,7 +73,7 @@ def reach_of(kind, square, occupied):
 
 @jitable
 def count_pawns(pawns, opp_pawns, player, sign, out):
-    """What depends on pawns alone."""
+    """What depends on pawns alone; returns the passed ones."""
     flip = np.uint64(56) * player
     passed = ahead(opp_pawns, player ^ ONE)
     passed = pawns & ~(passed | beside(passed))
@@ -103,6 +83,7 @@ def count_pawns(pawns, opp_pawns, player, sign, out):
         square = np.uint64(lowest_bit(todo)) ^ flip
         steps = np.int64(square >> np.uint64(3)) - 1
         places += PLACES[P, square]
+        count_place(P, square, sign, out)
         advance += steps
         if passed & todo & (ZERO - todo) != ZERO:
             passed_advance += steps * steps
@@ -118,43 +99,62 @@ def count_pawns(pawns, opp_pawns, player, sign, out):
     out[DEFENDED_PAWNS] += sign * popcount(pawns & attacked)
     out[PASSED_PAWNS] += sign * popcount(passed)
     out[PASSED_ADVANCE] += sign * passed_advance
+    return passed
 
 
 @jitable
 def count_side(s, player, own, opp, sign, out):
-    """Adds sign times the counts of one side; returns all squares that it attacks."""
+    """Adds sign times the counts of one side; returns what it attacks: by knights, bishops, rooks, queens; all; all but
+    by the king."""
     flip = np.uint64(56) * player
     occupied = own | opp
     pawns, opp_pawns = s.pawns & own, s.pawns & opp
-    count_pawns(pawns, opp_pawns, player, sign, out)
+    passed = count_pawns(pawns, opp_pawns, player, sign, out)
+    count_finer_pawns(s, player, own, opp, passed, sign, out)
     king, opp_king = np.uint64(lowest_bit(s.kings & own)), np.uint64(lowest_bit(s.kings & opp))
     west, east = pawn_attacks_west(pawns, player), pawn_attacks_east(pawns, player)
     other = player ^ ONE
     open_squares = ~(own | pawn_attacks_west(opp_pawns, other) | pawn_attacks_east(opp_pawns, other))
     zone = KING[opp_king] | (ONE << opp_king)
-    attacked = west | east | KING[king]
-    hits = hitters = 0
+    attacked = west | east
+    by_knights = by_bishops = by_rooks = by_queens = ZERO
+    hits = hitters = danger = 0
     centre = popcount(west & CENTRE) + popcount(east & CENTRE)
     for kind, pieces in ((N, s.knights), (B, s.bishops), (R, s.rooks), (Q, s.queens)):
         todo = pieces & own
         places = moves = 0
+        together = ZERO
         out[PAWNS + kind] += sign * popcount(todo)
         while todo != ZERO:
             square = np.uint64(lowest_bit(todo))
             reach = reach_of(kind, square, occupied)
             hit = popcount(reach & zone)
             places += PLACES[kind, square ^ flip]
+            count_place(kind, square ^ flip, sign, out)
             moves += popcount(reach & open_squares)
             hits += hit
-            hitters += 1 if hit > 0 else 0
+            if hit > 0:
+                hitters += 1
+                danger += DANGER[kind]
             centre += popcount(reach & CENTRE)
-            attacked |= reach
+            together |= reach
             todo &= todo - ONE
         out[PAWN_SQUARES + kind] += sign * places
         out[KNIGHT_MOBILITY - N + kind] += sign * moves
+        attacked |= together
+        if kind == N:
+            by_knights = together
+        elif kind == B:
+            by_bishops = together
+        elif kind == R:
+            by_rooks = together
+        else:
+            by_queens = together
     out[BISHOP_PAIR] += sign if popcount(s.bishops & own) >= 2 else 0
     out[KING_SHELTER] += sign * PLACES[SHELTER, king ^ flip]
     out[KING_CENTRE] += sign * PLACES[CENTRED, king ^ flip]
+    count_place(K, king ^ flip, sign, out)
+    out[KING_DANGER] += sign * danger * danger
     out[KING_ATTACK] += sign * hits
     out[KING_ATTACKERS] += sign * hitters
     here = (ONE << king) | beside(ONE << king)
@@ -171,7 +171,7 @@ def count_side(s, player, own, opp, sign, out):
     strong = s.knights & own & (west | east) & OUTPOST_RANKS[player]
     out[OUTPOSTS] += sign * popcount(strong & ~beside(ahead(opp_pawns, other)))
     out[PAWN_THREATS] += sign * popcount((west | east) & (s.knights | s.bishops | s.rooks | s.queens) & opp)
-    return attacked
+    return (by_knights, by_bishops, by_rooks, by_queens, attacked | KING[king]), attacked
 
 
 @jitable
@@ -180,14 +180,17 @@ def features_mover(s, out):
     pieces = s.knights | s.bishops | s.rooks | s.queens
     black = (pieces | s.pawns | s.kings) ^ s.white
     own, opp = (s.white, black) if player == ZERO else (black, s.white)
-    for i in range(LOOSE_TARGETS):
+    for i in range(N_FEATURES):
         out[i] = 0
-    mine = count_side(s, player, own, opp, 1, out)
-    theirs = count_side(s, player ^ ONE, opp, own, -1, out)
-    out[LOOSE_TARGETS] = popcount(mine & ~theirs & opp & pieces) - popcount(theirs & ~mine & own & pieces)
+    mine, guarded_mine = count_side(s, player, own, opp, 1, out)
+    theirs, guarded_theirs = count_side(s, player ^ ONE, opp, own, -1, out)
+    count_attack(s, own, opp, mine, theirs[4], guarded_theirs, 1, out)
+    count_attack(s, opp, own, theirs, mine[4], guarded_mine, -1, out)
+    loose, own_loose = mine[4] & ~theirs[4] & opp, theirs[4] & ~mine[4] & own
+    out[LOOSE_TARGETS] = popcount(loose & pieces) - popcount(own_loose & pieces)
 
 
 @jitable
 def phase(s):
     left = popcount(s.knights | s.bishops) + 2 * popcount(s.rooks) + 4 * popcount(s.queens)
-    return np.int64(0 if left > MIDDLE else 1 if left > END else 2)
+    return np.int64(max(0, min(LAST_PHASE, LAST_PHASE - (left - 1) // PIECES_PER_PHASE)))

@@ -31,13 +31,15 @@ class Chess(Game):
     """Chess; an action is 64 * from + to, plus 4096 times 1 to 4 for a promotion to N, B, R or Q."""
 
     name: ClassVar[str] = "chess"
+    version: ClassVar[int] = 2
     n_phases: ClassVar[int] = chess_features.N_PHASES
     opening_plies: ClassVar[int] = 6
     feature_names: ClassVar[tuple[str, ...]] = chess_features.NAMES
     heuristics: ClassVar[Mapping[str, Heuristic]] = chess_features.HEURISTICS
 
     search_settings: ClassVar[Mapping[str, Any]] = {
-        "quiescence": 10, "extensions": 4, "null_move": True, "late_moves": True
+        "quiescence": 10, "extensions": 4, "null_move": True, "late_moves": True,
+        "futility": True, "loose_table": True, "unfinished": True,
     }  # fmt: skip
 
     # --- the formalism ---------------------------------------------------------------------------------------------
@@ -98,7 +100,7 @@ class Chess(Game):
         return values if player == 0 else tuple(-v for v in values)
 
     def phase(self, s: State) -> int:
-        """0 to 2 by the pieces that are left."""
+        """0 to 5 by the pieces that are left."""
         return chess_features.phase(s.position.squares)
 
     # --- text ------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import pytest
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import IllegalAction
 from evallearn.games.checkers import Checkers
-from evallearn.games.checkers.features import jump_counts, step_counts
+from evallearn.games.checkers.features import COARSE_NAMES, jump_counts, step_counts
 from evallearn.games.checkers.moves import (
     CROWN_ROW,
     JUMP_GRAPH,
@@ -52,9 +52,15 @@ def after(text: str, *plies: str) -> State:
 
 
 def features(text: str, player: int = 0) -> dict[str, float]:
-    """The features that are not 0."""
+    """The features that are not 0, without the finer ones."""
     values = GAME.features(GAME.from_text(text), player)
-    return {name: value for name, value in zip(GAME.feature_names, values, strict=True) if value}
+    return {name: v for name, v in zip(GAME.feature_names, values, strict=True) if v and name in COARSE_NAMES}
+
+
+def finer(text: str) -> dict[str, float]:
+    """The finer features that are not 0, as Black sees them."""
+    values = GAME.features(GAME.from_text(text), 0)
+    return {name: v for name, v in zip(GAME.feature_names, values, strict=True) if v and name not in COARSE_NAMES}
 
 
 def scattered(seed: int) -> State:
@@ -263,6 +269,28 @@ def test_features_of_known_positions():
 @pytest.mark.parametrize(
     ("position", "expected"),
     [
+        ("B:W21-32:B1-12", {}),
+        # 1 and 3 stand at home, 14 on the fourth row with 9 behind it; 32 is White's rightmost
+        ("B:W32:B1,3,9,14", {
+            "men_row_3": 1, "men_row_4": 1, "backed_men": 1, "lead_late": 3 * 19, "home_0101": 1, "home_0001": -1,
+        }),
+        # the king on 18 has four steps, stands on the main road and is two steps from 27; White has no king
+        ("B:W27:B1,K18", {
+            "men_row_2": -1, "king_steps": 4, "main_road": 1, "only_kings": 1, "lead_late": 21, "contact": 1,
+            "home_0001": 1,
+        }),
+        ("B:WK4,K12:BK29", {
+            "king_steps": 1 - 3, "edge_kings": 1 - 2, "lead_late": -21,
+        }),
+    ],
+)  # fmt: skip
+def test_finer_features_of_known_positions(position, expected):
+    assert finer(position) == expected
+
+
+@pytest.mark.parametrize(
+    ("position", "expected"),
+    [
         ("B:W24:B15", (2, 1, 0, 0)),  # 24 takes what comes to 19, for then 15 is free; on 18 it is safe
         ("B:W23,24:B15", (2, 0, 1, 0)),  # 23 takes it there, towards 14
         ("B:W23,24:B14,15", (4, 2, 0, 0)),  # unless 14 is held: 15-18 and 14-17 are safe
@@ -280,7 +308,7 @@ def test_captures_and_exchanges_are_counted():
 
 def test_phases_cover_the_game():
     texts = ("B:W21-32:B1-12", "B:W21-25:B1-12", "B:W21-24:B1-12", "B:W21:B1-8", "B:W21:B1-7", "B:W21:B1")
-    assert [GAME.phase(GAME.from_text(text)) for text in texts] == [0, 0, 1, 1, 2, 2]
+    assert [GAME.phase(GAME.from_text(text)) for text in texts] == [0, 1, 2, 3, 4, 5]
 
 
 def test_board_shows_numbers_pieces_and_mover():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evallearn.games.chess import Chess
+from evallearn.games.chess import features_finer as finer
 from evallearn.games.chess.features import KING_SHELTER, KNIGHT_SQUARES, NAMES, phase
 
 GAME = Chess()
@@ -14,6 +15,11 @@ def features(text: str, player: int = 0) -> dict[str, float]:
     """The features that are not 0."""
     values = GAME.features(GAME.from_text(f"{text} w - - 0 1"), player)
     return {name: v for name, v in zip(NAMES, values, strict=True) if v}
+
+
+def places(text: str) -> dict[str, float]:
+    """Those of them that count pieces by rank and file."""
+    return {name: v for name, v in features(text).items() if name in finer.PLACE_NAMES}
 
 
 def mirrored(text: str) -> str:
@@ -42,7 +48,9 @@ def test_all_features_of_a_lone_knight():
     # Nf3: of its eight squares g1 holds the king; d4 and e5 are central. The kings on g1 and e8, 4 and 0 on the table,
     # stand on the edge with no pawn about.
     expected = {"knights": 1, "knight_squares": 2, "king_shelter": 4, "knight_mobility": 7, "centre_control": 2}
-    assert features("4k3/8/8/8/8/5N2/8/6K1") == expected
+    where = {"knights_rank_3": 1, "knights_files_cf": 1, "king_files_bg": 1}
+    alone = {"lone_king": 2 * 3 + 7 - 7}
+    assert features("4k3/8/8/8/8/5N2/8/6K1") == {**expected, **where, **alone}
 
 
 @pytest.mark.parametrize(
@@ -126,17 +134,57 @@ def test_tables_are_read_as_white_sees_them():
 @pytest.mark.parametrize(
     ("squares", "expected"),
     [
+        ("qqrnbqkbnrRNBQKBNR", 0),  # 32, after promotions
         ("rnbqkbnrRNBQKBNR", 0),  # 24
-        ("rnbqkbRBQKBN", 0),  # 17
-        ("rbqkbRBQKB", 1),  # 16
-        ("kqrKQ", 1),  # 10
-        ("kqnKQ", 1),  # 9
-        ("kqKQ", 2),  # 8
-        ("kKPp", 2),
+        ("rnbqkbRBQKBN", 1),  # 17
+        ("rbqkbRBQKB", 2),  # 16
+        ("kqrKQ", 3),  # 10
+        ("kqnKQ", 3),  # 9
+        ("kqKQ", 4),  # 8
+        ("kqKN", 4),  # 5
+        ("kqK", 5),  # 4
+        ("kKPp", 5),
     ],
 )
 def test_phases_go_by_the_pieces_left(squares, expected):
     assert phase(squares) == expected
+
+
+def test_places_are_counted_by_rank_and_file_but_for_one_of_each():
+    assert places("4k3/8/8/8/8/8/3P4/4K3") == {}  # the second rank, a middle file; kings on their first ranks
+    assert places("4k3/8/8/P7/8/8/8/4K3") == {"pawns_rank_5": 1, "pawns_files_ah": 1}
+    assert places("4k3/8/1q6/8/8/8/8/4K3") == {"queens_rank_3": -1, "queens_files_bg": -1}
+    assert places("4k3/8/8/8/8/8/2K5/8") == {"king_rank_2": 1, "king_files_cf": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # d3 has no pawn beside or behind it, and c5, which b7 keeps company, guards d4; c2 beside it would be company
+        ("4k3/1p6/8/2p5/8/3P4/8/4K3", {"backward_pawns": 1}),
+        ("4k3/1p6/8/2p5/8/3P4/2P5/4K3", {"backward_pawns": 0}),
+        # b5, passed, is defended by a4; b6 is free, and the rook stands behind
+        ("4k3/8/8/1P6/P7/8/8/1R2K3", {"passed_defended": 1, "passed_free": 2, "rooks_behind": 1}),
+        # the square ahead is b6: the white king is one step from it, the black one two; b5 has made three steps
+        ("8/8/3k4/1P6/K7/8/8/8", {"passed_race": 3 * (2 - 2), "runners": 0}),
+        ("7k/8/8/1P6/1K6/8/8/8", {"passed_race": 3 * (6 - 2), "runners": 1}),
+        ("n6k/8/8/1P6/1K6/8/8/8", {"runners": 0}),  # a knight may catch it
+        # three pawns on light squares hamper the light bishop only
+        ("4k3/8/8/8/8/1P6/4P1P1/2B1KB2", {"bad_bishops": 3 + 0}),
+        ("6k1/8/8/6P1/5P2/8/8/4K3", {"pawn_storm": 1}),
+        ("4k3/8/2r5/8/3N4/8/8/4K3", {"minor_threats": 1, "rook_threats": 0}),
+        ("4k3/8/3q4/8/3R4/8/8/4K3", {"minor_threats": 0, "rook_threats": 1 - 0}),
+        ("4k3/8/3p4/8/3R4/8/8/4K3", {"loose_pawns": 1}),
+        ("4k3/2p5/3p4/8/3R4/8/8/4K3", {"loose_pawns": 0}),
+        # the rook on a7 sees f7, g7 and h7 beside the king, who alone guards them; on a8 it would give check
+        ("6k1/R7/8/8/8/8/8/6K1", {"king_danger": 9, "king_weak": 3, "safe_checks": 1, "lone_king": 6 + 0}),
+        ("4k3/8/8/8/8/8/8/4K3", {"lone_king": 0}),
+        ("4k3/8/4K3/8/8/8/8/R7", {"lone_king": 6 + 5}),
+    ],
+)
+def test_finer_features_of_known_positions(text, expected):
+    found = features(text)
+    assert {name: found.get(name, 0) for name in expected} == expected
 
 
 @pytest.mark.parametrize("name", ["material", "positional"])

@@ -14,7 +14,11 @@ from evallearn.compiled.game import CompiledGame
 from evallearn.errors import SearchError
 from evallearn.protocols import Evaluator, State
 
-SELECTIVE = {"quiescence": 6, "extensions": 2, "null_move": True, "late_moves": True}
+SELECTIVE = {
+    "quiescence": 6, "extensions": 2, "null_move": True, "late_moves": True,
+    "futility": True, "loose_table": True, "unfinished": True,
+}  # fmt: skip
+UNSOUND = ("null_move", "late_moves", "futility", "loose_table", "unfinished")
 SOUND = {"quiescence": 6, "extensions": 2}
 
 
@@ -83,7 +87,7 @@ def test_extensions_find_a_mate_by_checks_at_a_lower_depth() -> None:
 
 @pytest.mark.long
 def test_unsound_pruning_saves_nodes() -> None:
-    sound, unsound = chess("compiled", null_move=False, late_moves=False), chess("compiled")
+    sound, unsound = chess("compiled", **dict.fromkeys(UNSOUND, False)), chess("compiled")
     states = middlegames("chess", 12, seed=3)
     a, b = ([search.search(s, Limits(depth=6)) for s in states] for search in (sound, unsound))
     assert sum(found.nodes for found in b) < 0.7 * sum(found.nodes for found in a)
@@ -91,7 +95,7 @@ def test_unsound_pruning_saves_nodes() -> None:
 
 def test_unsound_pruning_is_labelled() -> None:
     game, _ = fast("chess", "material")
-    sound, unsound = chess(null_move=False, late_moves=False), chess()
+    sound, unsound = chess(**dict.fromkeys(UNSOUND, False)), chess()
     mate = game.from_text("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1")
     assert sound.search(mate, Limits(depth=4)).exact
     found = unsound.search(mate, Limits(depth=4))

@@ -1,0 +1,95 @@
+"""Learns a linear Eval of chess or checkers, generation after generation, from self-play at a number of nodes.
+
+    python benchmarks/learn_linear.py chess --out chess-linear.safetensors --run runs/chess-linear
+    python benchmarks/learn_linear.py checkers --out checkers-linear.safetensors --run runs/checkers-linear
+
+Each generation plays with the Eval of the one before (the first with START), keeps the quiet plies, and fits the
+records of the last generations by logistic regression, with weights that go in a straight line from the opening to the
+endgame. What is learned is the outcome of the game mixed with the value that the search saw. The same command and seed
+make the same file, on any number of workers; a run that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from evallearn import get_game
+from evallearn.agents import SearchAgent, parse_evaluator
+from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
+from evallearn.errors import EvallearnError
+from evallearn.evaluators import load_evaluator, save_evaluator
+from evallearn.learn import fit_evaluator
+from evallearn.protocols import Evaluator, Game, Limits
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What differs between the games."""
+
+    start: str
+    """Who plays the first generation."""
+    games: tuple[int, ...]
+    """Of each generation."""
+    nodes: int
+    """Positions per move of self-play."""
+    random_plies: int
+    blend: tuple[float, ...]
+    """The share of the outcome in what each generation learns: the search can be trusted more from one to the next."""
+    remembered: int
+    """So many generations are learned from, the newest included."""
+    exploration: float = 0.02
+
+
+PLANS = {
+    "chess": Plan("handwritten:positional", (2000, 3000, 3000), 400, 8, (0.5, 0.5, 0.2), 3),
+    "checkers": Plan("handwritten:material", (2000, 2000, 3000, 3000), 300, 6, (0.5, 0.5, 0.1, 0.1), 2),
+}
+
+
+def generation(game: Game, plan: Plan, number: int, evaluator: Evaluator, given: argparse.Namespace) -> Evaluator:
+    """Plays, fits and keeps the Eval of one generation."""
+    agent = SearchAgent(game, evaluator, Limits(nodes=plan.nodes), random_ties=True)
+    config = SelfPlayConfig(
+        games=plan.games[number], seed=given.seed + 1000 * number, random_plies=plan.random_plies,
+        exploration=plan.exploration, quiet=True,
+    )  # fmt: skip
+    folders = [given.run / f"generation-{i}" for i in range(max(0, number + 1 - plan.remembered), number + 1)]
+    played = run_selfplay(folders[-1], game, [agent, agent], config, workers=given.workers)
+    name = f"{game.name}-linear" + ("" if number == len(plan.games) - 1 else f"-{number}")
+    made = {"name": name, "command": f"python benchmarks/learn_linear.py {game.name} --seed {given.seed}"}
+    dataset = Dataset(folders, game=game)
+    found, details = fit_evaluator(
+        "logistic", dataset, game, seed=given.seed, made=made, taper=True, target="blend", blend=plan.blend[number]
+    )
+    save_evaluator(found, given.run / f"{name}.safetensors")
+    loss = details["metrics"]["log_loss"]
+    print(f"{name}: {played.games} games, {dataset.n_records} records, held-out log loss {loss:.4f}", flush=True)
+    return load_evaluator(given.run / f"{name}.safetensors", game)
+
+
+def main(words: list[str] | None = None) -> int:
+    """Exit code 2 for bad input."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("game", choices=PLANS)
+    parser.add_argument("--out", type=Path, required=True, help="the .safetensors file to write")
+    parser.add_argument("--run", type=Path, required=True, help="folder for records and Evals on the way")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
+    given = parser.parse_args(words)
+    game, plan = get_game(given.game), PLANS[given.game]
+    try:
+        evaluator: Evaluator = parse_evaluator(plan.start, game)
+        for number in range(len(plan.games)):
+            evaluator = generation(game, plan, number, evaluator, given)
+        save_evaluator(evaluator, given.out)  # type: ignore[arg-type]  # it came from a file
+    except EvallearnError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
