@@ -135,9 +135,9 @@ class Dataset:
             waiting.append(self._batch(shard, table, keep))
             n += len(waiting[-1])
             while n >= batch_size:
-                whole = _joined(waiting)
-                yield _part(whole, 0, batch_size)
-                waiting = [_part(whole, batch_size, n)]
+                joined = _joined(waiting)
+                yield _part(joined, 0, batch_size)
+                waiting = [_part(joined, batch_size, n)]
                 n -= batch_size
         if n:
             yield _joined(waiting)
@@ -169,7 +169,7 @@ class Dataset:
             test = is_test(shard.seed, table["game_number"].to_numpy(), self.test_share)
             yield shard, table, np.ones_like(test) if split == "all" else test == (split == "test")
 
-    def _batch(self, shard: _Shard, table: pa.Table, keep: np.ndarray, share: float) -> Batch:
+    def _batch(self, shard: _Shard, table: pa.Table, keep: np.ndarray) -> Batch:
         n = table.num_rows
         features = np.zeros((n, 0), np.float32)
         if self.n_features:
