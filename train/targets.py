@@ -18,11 +18,12 @@ import numpy as np
 from evallearn.data.dataset import Dataset
 from evallearn.errors import SpecError, unknown
 from evallearn.train.leaves import BlendedStream, QuietStream
-from evallearn.train.online import TARGETS as ONLINE_TARGETS
+from evallearn.train.online import TARGETS as WHILE_PLAYING
 from evallearn.train.scaling import fit_scale
 from evallearn.train.stream import RecordStream
 
 RECORD_TARGETS = ("outcome", "blend", "texel")
+ONLINE_TARGETS = WHILE_PLAYING
 TARGETS = (*RECORD_TARGETS, *ONLINE_TARGETS)
 
 

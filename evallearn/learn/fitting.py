@@ -10,10 +10,10 @@ from evallearn.errors import SpecError
 from evallearn.evaluators import FeatureEval
 from evallearn.protocols import Game
 from evallearn.train import measure, predictor
+from evallearn.train.leaves import QuietStream
 from evallearn.train.targets import (
     ONLINE_TARGETS,
     RECORD_TARGETS,
-    QuietStream,
     check_target,
     first_stream,
     quiet_scale,
