@@ -49,8 +49,9 @@ def read_epd(path: Path) -> Iterator[Problem]:
         fields = line.split(maxsplit=FEN_FIELDS)
         if not fields:
             continue
-        operations = dict(part.split(maxsplit=1) for part in fields[-1].split(";") if part.strip())
-        if len(fields) <= FEN_FIELDS or not operations.keys() & {"bm", "am"}:
+        said = (part.strip().partition(" ") for part in " ".join(fields[FEN_FIELDS:]).split(";"))
+        operations = {name: value for name, _, value in said}
+        if not operations.keys() & {"bm", "am"}:
             raise DataError(f"{path}:{number}: no best move (bm) and none to avoid (am): give one of them")
         s = GAME.from_text(" ".join(fields[:FEN_FIELDS]))
         best, avoid = (

@@ -25,6 +25,7 @@ from evallearn.errors import DataError, IllegalAction, SpecError
 from evallearn.evaluators import LinearEval
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.protocols import Game, Limits, SearchResult
+from evallearn.registry import get_game
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE))  # handed on to worker processes, which must find the game
@@ -397,3 +398,23 @@ def test_a_killed_worker_is_replaced(tmp_path: Path, uninterrupted: dict[str, by
     run_selfplay(tmp_path, Nim(), NIM_RANDOM, MANY, workers=2, on_progress=kill_one)
     assert len(killed) == 2
     assert bytes_of(tmp_path) == uninterrupted
+
+
+# --- quiet plies -----------------------------------------------------------------------------------------------------
+def test_quiet_keeps_plies_where_nothing_is_taken() -> None:
+    game = on_fastest_floor(get_game("checkers"))
+    config = SelfPlayConfig(games=1, seed=1, random_plies=4)
+    agents = [RandomAgent(game)] * 2
+    every, quiet = (play_game(game, agents, replace(config, quiet=on), 0) for on in (False, True))
+    states = {r.ply: game.decode(np.frombuffer(r.state, "<u8").tolist()) for r in every}
+    kept = [ply for ply, s in states.items() if not game.forcing(s)]
+    first = [every[0].ply] if every[0].ply not in kept else []
+    assert [r.ply for r in quiet] == [*first, *kept]
+    assert 0 < len(quiet) < len(every)
+
+
+def test_quiet_changes_the_settings_of_a_shard_only_where_it_is_on() -> None:
+    assert "quiet" not in SMALL.settings()
+    assert replace(SMALL, quiet=True).settings()["quiet"] is True
+    with pytest.raises(DataError, match="quiet=1: give True or False"):
+        SelfPlayConfig(quiet=1)  # type: ignore[arg-type]

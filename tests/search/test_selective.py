@@ -52,6 +52,31 @@ def test_compiled_chess_equals_plain_node_for_node() -> None:
         )  # fmt: skip
 
 
+def test_compiled_checkers_equals_plain_node_for_node_with_unsound_options() -> None:
+    options = {"quiescence": 6, "extensions": 2, "late_moves": True, "futility": True, "unfinished": True}
+    game, evaluator = fast("checkers", "positional")
+    plain, compiled = (AlphaBeta(game, evaluator, floor=f, table=False, **options) for f in ("plain", "compiled"))
+    taken = 0
+    for i, s in enumerate(middlegames("checkers", 16, seed=5)):
+        limits = Limits(depth=7, nodes=300 + 50 * i)
+        a, b = (search.search(s, limits) for search in (plain, compiled))
+        assert (a.value, a.action, a.depth, a.nodes, a.leaves, a.exact) == (
+            b.value, b.action, b.depth, b.nodes, b.leaves, b.exact
+        )  # fmt: skip
+        finished = compiled.search(s, Limits(depth=max(1, b.depth)))
+        taken += finished.action != b.action
+    assert taken > 0  # some answers are of a depth that was not finished
+
+
+def test_loose_table_transposes_where_the_past_differs() -> None:
+    game, evaluator = fast("checkers", "material")
+    s = game.from_text("B:WK32,K31,K24:BK1,K2,K9")
+    strict, loose = (AlphaBeta(game, evaluator, quiescence=20, loose_table=on) for on in (False, True))
+    a, b = (search.search(s, Limits(depth=9)) for search in (strict, loose))
+    assert b.nodes < 0.6 * a.nodes
+    assert not b.exact
+
+
 @pytest.mark.long
 def test_quiescence_and_extensions_equal_minimax_with_repetitions_and_table() -> None:
     game, evaluator = fast("checkers", "material")
