@@ -217,22 +217,3 @@ def test_importing_is_light() -> None:
 def test_a_folder_named_twice_is_refused(tmp_path):
     with pytest.raises(DataError, match="a folder of records is named twice: .*; name each once"):
         Dataset([tmp_path, tmp_path])
-
-
-def test_bootstrap_mixes_the_search_value_into_what_is_learned_only(tmp_path: Path) -> None:
-    make(tmp_path / "run")
-    plain, mixed = Dataset(tmp_path / "run"), Dataset(tmp_path / "run", bootstrap=0.75)
-    assert (
-        joined(list(plain.batches("test")), "outcome").tolist()
-        == joined(list(mixed.batches("test")), "outcome").tolist()
-    )
-    values = np.array([r.value for r in plain.records("train")], np.float32)
-    outcomes = joined(list(plain.batches("train")), "outcome")
-    found = joined(list(mixed.batches("train")), "outcome")
-    assert found.dtype == np.float32
-    assert np.allclose(found, 0.25 * outcomes + 0.75 * values)
-
-
-def test_bad_bootstrap_is_refused(folder: Path) -> None:
-    with pytest.raises(DataError, match="bootstrap=1.5: give the share of the search's value, from 0 to 1"):
-        Dataset(folder, bootstrap=1.5)
