@@ -155,7 +155,6 @@ BAD = {
     "match random gone.safetensors --game othello": "no evaluator file gone.safetensors",
     "match random zero": "Missing option '--game'",
     "fit gone --game othello --out x.safetensors": "no records in gone",
-    "learn pig": "pig has 2 players, zero_sum=True, has_chance=True: play it yourself",
     "learn three_player_connect": "three_player_connect has 3 players",
     "learn othello --games 1": "games=1: give a whole number from 100 to",
     "learn othello --exploration 7": "exploration=7.0: give a probability",
