@@ -44,8 +44,8 @@ class Plan:
 
 
 PLANS = {
-    "chess": Plan("handwritten:positional", (2000, 3000, 3000, 4000), 400, 8, (0.5, 0.5, 0.2, 0.2), 3),
-    "checkers": Plan("handwritten:material", (2000, 2000, 3000, 3000, 5000), 300, 6, (0.5, 0.5, 0.1, 0.1, 0.1), 2),
+    "chess": Plan("handwritten:positional", (2000, 3000, 3000), 400, 8, (0.5, 0.5, 0.2), 3),
+    "checkers": Plan("handwritten:material", (2000, 2000, 3000, 3000), 300, 6, (0.5, 0.5, 0.1, 0.1), 2),
 }
 
 

@@ -15,6 +15,7 @@ from evallearn.compiled.specialise import specialise
 from evallearn.compiled.table import MOST_ACTIONS, Table
 from evallearn.errors import Interrupted, SearchError
 from evallearn.protocols import EvalKernel, Evaluator, Game, Limits, Rules, SearchResult, State
+from evallearn.search import common
 from evallearn.search.common import ASPIRATION, MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks
 from evallearn.search.deepening_compiled import NO_LIMIT, SHORT_NODES, WARM_UP_NODES, warm_up
 from evallearn.search.lines import begin, keep_iteration, note_line
@@ -27,6 +28,7 @@ RULE_NAMES = (
     "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock",
     "noisy_actions", "forcing", "may_pass", "passed",
 )  # fmt: skip
+SELECTIVE_CONSTANTS = ("NULL_DEPTH", "LATE_DEPTH", "LATE_FROM", "FUTILITY", "FUTILITY_DEPTH")
 SHORT_DEPTH = 4
 """Up to here a search takes milliseconds."""
 LOOKS_BITS = 15
@@ -92,6 +94,8 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note
         is_cutoff=jitable(options.is_cutoff),
         HAS_NOISE=rules.noisy_actions is not None,
         SELECTIVE=options.selective,
+        **{name: jitable(getattr(common, name)) for name in ("null_reduction", "late_reduction", "shifted")},
+        **{name: getattr(common, name) for name in SELECTIVE_CONSTANTS},
         note_node=note_node or STAND_INS["note_node"],
         NOTES=note_node is not None,
     )

@@ -12,6 +12,8 @@ third_time, table_key, quiet_value, note_line                      looking_back_
 SELECTIVE                                                          whether any of quiescence, extensions, null moves and
                                                                    late moves is on; which ones, ctx says
 SHARED                                                             whether several threads share the table
+null_reduction, late_reduction, shifted                            common.py, and its constants NULL_DEPTH, LATE_DEPTH,
+LATE_FROM, FUTILITY, FUTILITY_DEPTH                                which both floors share
 note_node(s, value, alpha, beta, params), NOTES                    of who learns from every node; whether anybody does
 MAX_PLIES, ALTERNATES                                              of the game
 
@@ -41,16 +43,6 @@ from evallearn.compiled.table import (
     pack,
     store,
     value_of,
-)
-from evallearn.search.common import (
-    FUTILITY,
-    FUTILITY_DEPTH,
-    LATE_DEPTH,
-    LATE_FROM,
-    NULL_DEPTH,
-    late_reduction,
-    null_reduction,
-    shifted,
 )
 
 TABLE_FIRST, NOISY, KILLER_1, KILLER_2, HISTORY_CAP = 1 << 30, 1 << 29, (1 << 28) + 1, 1 << 28, 1 << 27

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable
 from evallearn.errors import SearchError
 from evallearn.protocols import CHANCE, Evaluator, Game
 
@@ -29,19 +28,16 @@ squashing). Squashed already, because tanh(a + b) needs only tanh(a) and tanh(b)
 FUTILITY_DEPTH = len(FUTILITY) - 1
 
 
-@jitable
 def null_reduction(depth: int) -> int:
     """So much less deep is a null move searched."""
     return 2 if depth < 6 else 3
 
 
-@jitable
 def late_reduction(depth: int, searched: int) -> int:
     """So much less deep is a late move searched after so many others."""
     return 2 if depth >= 5 and searched >= 8 else 1
 
 
-@jitable
 def shifted(value: Any, margin: Any) -> Any:
     """float32: tanh(a + b) of value = tanh(a) and margin = tanh(b); a value as a share of a win."""
     return (value + margin) / (np.float32(1.0) + value * margin)

@@ -155,7 +155,7 @@ BAD = {
     "match random gone.safetensors --game othello": "no evaluator file gone.safetensors",
     "match random zero": "Missing option '--game'",
     "fit gone --game othello --out x.safetensors": "no records in gone",
-    "learn three_player_connect": "three_player_connect has 3 players",
+    "learn three_player_connect --target td": "three_player_connect has no rules with features, seen by the mover",
     "learn othello --games 1": "games=1: give a whole number from 100 to",
     "learn othello --exploration 7": "exploration=7.0: give a probability",
     "learn othello --match-milliseconds 0": "match_milliseconds=0.0: give a number above 0",

@@ -78,6 +78,9 @@ def test_a_card_tells_of_every_handwritten_heuristic(name: str) -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_card_names_a_command_that_our_command_line_understands(name: str) -> None:
     program, command, *arguments = shlex.split(read_card(name)["command"])
+    if program == "python":
+        assert (Path(__file__).parents[1] / command).is_file()
+        return
     assert program == "evallearn"
     with click.Context(cli) as context:
         found = cli.get_command(context, command)
