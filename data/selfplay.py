@@ -152,7 +152,7 @@ def _opening(board: Any, plies: int, rng: random.Random) -> tuple[Sequence[Actio
 def _rolled(board: Any, outcomes: Sequence[Action], rng: random.Random) -> Sequence[Action]:
     """Lets chance play; returns what can be done after it."""
     board.advance(rng.choices(outcomes, board.probabilities())[0])
-    return board.look()  # type: ignore[no-any-return]
+    return board.look()  # type: ignore[no-any-return]  # a board of either floor
 
 
 def _illegal(board: Any, agent: Agent, action: Any, actions: Sequence[Action]) -> IllegalAction:

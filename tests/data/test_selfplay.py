@@ -417,4 +417,4 @@ def test_quiet_changes_the_settings_of_a_shard_only_where_it_is_on() -> None:
     assert "quiet" not in SMALL.settings()
     assert replace(SMALL, quiet=True).settings()["quiet"] is True
     with pytest.raises(DataError, match="quiet=1: give True or False"):
-        SelfPlayConfig(quiet=1)  # type: ignore[arg-type]
+        SelfPlayConfig(quiet=1)  # type: ignore[arg-type]  # what is refused
