@@ -4,6 +4,7 @@ random                                        any legal action
 zero@depth=4                                  a search that only knows how games end
 handwritten:NAME@depth=4                      a heuristic of the game
 zoo:NAME@time=0.1                             an Eval that is shipped; zoo:GAME/NAME says it in full
+gnubg:0                                       GNU Backgammon's networks, at 0, 1 or 2 plies
 runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
 SEARCH[,OPTION=VALUE..][:EVAL]@LIMITS         a search by its name, as mcts,leaf=rollout:zero@nodes=500
 uci:PROGRAM[,OPTION=VALUE..]@LIMITS           a chess engine; gtp: and cmd: for other games and programs
@@ -22,6 +23,7 @@ from typing import Any
 from evallearn.agents.base import Agent, PlayoutAgent, RandomAgent, SearchAgent, default_limits
 from evallearn.agents.cmd import CmdAgent
 from evallearn.agents.engine import EngineAgent
+from evallearn.agents.gnubg import parse_gnubg
 from evallearn.agents.gtp import GtpAgent
 from evallearn.agents.options import needs_eval, read_options, search_settings, trailing_options
 from evallearn.agents.uci import UciAgent
@@ -112,12 +114,17 @@ def _evaluator(text: str, game: Game) -> Evaluator:
 
 # --- Evals -----------------------------------------------------------------------------------------------------------
 def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Evaluator:
-    """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, or a file. `others` are suggested too."""
+    """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, gnubg:PLIES, or a file.
+
+    `others` are suggested too.
+    """
     kind, colon, name = text.partition(":")
     if text == "zero":
         return LinearEval.zero(game)
     if kind == "handwritten" and colon:
         return LinearEval.from_heuristic(game, name)
+    if kind == "gnubg" and colon:
+        return parse_gnubg(name, game)
     if kind == "zoo" and colon:
         return load_evaluator(zoo_file(name, game.name), game)
     if Path(text).suffix == ".safetensors" or Path(text).exists():
