@@ -213,9 +213,7 @@ def test_files_that_are_no_tables_are_refused(table, tmp_path, monkeypatch):
     monkeypatch.setattr(bearoff, "MAX_BYTES", 3)
     with pytest.raises(GameError, match="has 8 bytes, a bear-off table at most 3"):
         bearoff.load(path)
-    with pytest.raises(
-        GameError, match="no bear-off table .*nowhere: make one with `evallearn tables back"
-    ):
+    with pytest.raises(GameError, match="no bear-off table .*nowhere: make one with `evallearn tables back"):
         bearoff.load(tmp_path / "nowhere")
 
 
