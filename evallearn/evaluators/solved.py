@@ -38,6 +38,7 @@ class SolvedEval(Evaluator):
         if game.n_players > 2 or (game.n_players == 2 and not game.zero_sum):
             raise EvaluatorError(f"solved values need one player, or two in a zero-sum game; {game.name} is another")
         self.game, self.below, self.name = below.game, below, f"{below.name}+solved"
+        self._given = solved
         self.endgames = game.endgames() if solved is None else None
         if solved is None and self.endgames is None and not game.has("solved"):
             raise EvaluatorError(
@@ -45,6 +46,16 @@ class SolvedEval(Evaluator):
             )
         self.solved: Solved = solved or game.solved
         self.middle, self.scale = sum(game.utility_range) / 2, half_range(game)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Tables do not travel by pickle: a worker has them, too."""
+        return {**self.__dict__, "endgames": None, "solved": self._given}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._given is None:
+            game: Game = getattr(self.game, "plain", self.game)
+            self.endgames, self.solved = game.endgames(), game.solved
 
     def evaluate(self, s: State, player: int) -> float:
         if self.game.is_terminal(s):
