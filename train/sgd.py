@@ -53,7 +53,7 @@ class PooledSgd:
         if self.own:
             jobs += [(self.own[k], rows) for k, rows in by_group(phase, self.n_phases)]
         with ThreadPoolExecutor(2) as pool:  # all phases together are as many records as each by itself
-            list(pool.map(lambda job: _learn(*job, z, q), jobs))
+            list(pool.map(lambda job: _learn(job[0], job[1], z, q), jobs))
 
     def theta(self) -> np.ndarray:
         """float64[n_phases, n_features + 1]: log odds."""
