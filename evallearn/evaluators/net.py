@@ -25,7 +25,7 @@ from evallearn.evaluators.squash import squash
 from evallearn.protocols import EvalKernel, Game
 
 LANES = 8
-"""Hidden units come in eights: so many fit into one instruction."""
+"""Hidden units come in eights: so many numbers fit into one instruction."""
 TENSORS = ("w1", "b1", "w2", "b2", "w3", "b3")
 ACTIVATIONS = ("relu", "clipped", "sigmoid")
 """max(z, 0); the same, 1 at most; 1 / (1 + exp(-z))."""
@@ -110,7 +110,7 @@ class NetEval(FeatureEval):
             h = self._activate(_add_rows(t["b1"][k], x, t["w1"][k]))
             if self.h2:
                 h = self._activate(_add_rows(t["b2"][k], h.tolist(), t["w2"][k]))
-            z = _add_lanes(t["b3"][k], h, t["w3"][k])
+            z = t["b3"][k] + dot_plain(h, t["w3"][k])
         p = [0.5 + 0.5 * squash(0.5 * logit) if logit == logit else 0.5 for logit in z.tolist()]
         middle = self.outputs // 2
         for j in range(middle + 1, self.outputs):
@@ -159,6 +159,7 @@ class NetEval(FeatureEval):
         from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import specialise
+        from evallearn.compiled.vectors import add_rows, dot
 
         rules = self.game.rules
         assert rules is not None
@@ -167,11 +168,14 @@ class NetEval(FeatureEval):
             self.template,
             **bindings(rules, *names),
             **UNIT,
+            add_rows=add_rows,
+            dot=dot,
             squash=jitable(squash),
             MIDDLE=self.middle,
             N_FEATURES=len(self.game.feature_names),
             H1=self.h1,
             H2=self.h2,
+            LAST=self.h2 or self.h1,
             OUTPUTS=self.outputs,
             NETS=self.nets,
             ACTIVATION=ACTIVATIONS.index(self.activation),
@@ -185,15 +189,15 @@ class NetEval(FeatureEval):
         fields: list[Any] = [
             ("w1", "f4", t["w1"].shape), ("b1", "f4", t["b1"].shape), ("b3", "f4", t["b3"].shape),
             ("w2", "f4", (self.nets, self.h1, max(1, self.h2))), ("b2", "f4", (self.nets, max(1, self.h2))),
-            ("w3", "f4", (self.nets, last // LANES, self.outputs, LANES)), ("lanes", "f4", (self.outputs, LANES)),
-            ("x", "f4", (n,)), ("places", "i4", (n + 1,)), ("values", "f4", (n + 1,)),
+            ("w3", "f4", (self.nets, self.outputs, last)), ("x", "f4", (n,)),
+            ("places", "i4", (max(n, self.h1) + 1,)), ("values", "f4", (max(n, self.h1) + 1,)),
             ("hidden1", "f4", (self.h1,)), ("hidden2", "f4", (max(1, self.h2),)),
             ("chances", "f8", (self.outputs,)), ("steps", "f8", (self.outputs,)), ("lowest", "f8"),
         ]  # fmt: skip
         params = np.zeros(1, np.dtype(fields, align=True))
         for name in ("w1", "b1", "b3", *(("w2", "b2") if self.h2 else ())):
             params[name] = t[name]
-        params["w3"] = t["w3"].reshape(self.nets, last // LANES, LANES, self.outputs).swapaxes(2, 3)
+        params["w3"] = t["w3"].swapaxes(1, 2)
         params["steps"], params["lowest"] = self.steps, self.levels[0] - self.middle
         return params
 
@@ -207,11 +211,12 @@ def _add_rows(bias: np.ndarray, x: Sequence[float], weights: np.ndarray) -> np.n
     return total
 
 
-def _add_lanes(bias: np.ndarray, h: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """bias + h . weights: eight sums side by side, then these in pairs, as the kernel adds."""
+def dot_plain(h: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """float32[columns]: h . weights, eight sums side by side and then these in pairs, as `vectors.dot` adds."""
     lanes = np.zeros((LANES, weights.shape[1]), np.float32)
     for first in range(0, len(h), LANES):
         lanes += h[first : first + LANES, None] * weights[first : first + LANES]
     while len(lanes) > 1:
         lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
-    return bias + lanes[0]  # type: ignore[no-any-return]  # NumPy's types lose it
+    total: np.ndarray = lanes[0]
+    return total

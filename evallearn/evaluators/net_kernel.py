@@ -2,19 +2,18 @@
 """Template: `NetEval`. The names below are injected.
 
 to_play, viewer, phase, features_mover | features_player, active_features    the game's `Rules`
-N_FEATURES, H1, H2, OUTPUTS, NETS, ACTIVATION                                of the net
-squash, MIDDLE, BY_MOVER, HAS_ACTIVE                                         of the toolkit and the game
+N_FEATURES, H1, H2, LAST, OUTPUTS, NETS, ACTIVATION                          of the net
+add_rows, dot, squash, MIDDLE, BY_MOVER, HAS_ACTIVE                          of the toolkit and the game
 SATURATED, P0 .. P2, Q0 .. Q3, HALF                                          see net.py
 
-Layers add whole rows of weights, the last layer eight sums side by side: loops vectorise without reordering any sum,
-so there is no fastmath, and the plain floor can repeat it to the last bit. A feature of 0 costs nothing.
+Every sum has its order (vectors.py), so there is no fastmath, and the plain floor can repeat it to the last bit. A
+feature of 0 costs nothing.
 """
 
 import numpy as np
 from numba import njit
 
 ZERO, ONE = np.float32(0), np.float32(1)
-LANES = 8
 
 
 @njit
@@ -33,17 +32,23 @@ def see(s, x):
 
 
 @njit
+def compressed(x, n, params):
+    """Which of the n numbers are not 0, the last one first: how many; params.places and params.values name them."""
+    found = 0
+    for i in range(n - 1, -1, -1):  # no branch: it would be mispredicted at every second number
+        params.places[found] = i
+        params.values[found] = x[i]
+        found += x[i] != ZERO
+    return np.int64(found)
+
+
+@njit
 def active(s, params):
-    """The features that are not 0, the last one first: their number; params.places and params.values name them."""
+    """How many features are not 0; params.places and params.values name them."""
     if HAS_ACTIVE:
         return np.int64(active_features(s, sees(s), params.places, params.values))
     see(s, params.x)
-    n = 0
-    for i in range(N_FEATURES - 1, -1, -1):  # no branch: it would be mispredicted at every second feature
-        params.places[n] = i
-        params.values[n] = params.x[i]
-        n += params.x[i] != ZERO
-    return np.int64(n)
+    return compressed(params.x, N_FEATURES, params)
 
 
 @njit
@@ -67,21 +72,11 @@ def activate(h, n):
 
 
 @njit
-def conclude(h, n, k, params):
+def conclude(h, k, params):
     """The outputs from the last hidden layer: params.chances, never rising."""
-    lanes = params.lanes
-    for o in range(OUTPUTS):
-        for l in range(LANES):
-            lanes[o, l] = ZERO
-    w3 = params.w3[k]
-    for i in range(n // LANES):
-        for o in range(OUTPUTS):
-            for l in range(LANES):
-                lanes[o, l] += h[LANES * i + l] * w3[i, o, l]
     p = params.chances
     for o in range(OUTPUTS):
-        low = (lanes[o, 0] + lanes[o, 4]) + (lanes[o, 2] + lanes[o, 6])
-        z = params.b3[k, o] + (low + ((lanes[o, 1] + lanes[o, 5]) + (lanes[o, 3] + lanes[o, 7])))
+        z = params.b3[k, o] + dot(h.ctypes.data, params.w3[k, o].ctypes.data, LAST)
         p[o] = 0.5 + 0.5 * squash(0.5 * np.float64(z)) if z == z else 0.5
     middle = OUTPUTS // 2
     for o in range(middle + 1, OUTPUTS):
@@ -94,28 +89,22 @@ def conclude(h, n, k, params):
 def foretell(s, params):
     """params.chances[j] = P(utility >= levels[j + 1]) to whom the net sees `s` with."""
     k = np.int64(phase(s)) if NETS > 1 else np.int64(0)
-    n = active(s, params)
-    h1, w1 = params.hidden1, params.w1[k]
-    for j in range(H1):
-        h1[j] = params.b1[k, j]
-    for a in range(n):
-        f, row = params.values[a], w1[params.places[a]]
-        for j in range(H1):
-            h1[j] += f * row[j]
+    h1 = params.hidden1
+    add_rows(
+        h1.ctypes.data, params.b1[k].ctypes.data, params.w1[k].ctypes.data,
+        params.places.ctypes.data, params.values.ctypes.data, active(s, params), H1,
+    )  # fmt: skip
     activate(h1, H1)
     if H2 > 0:
-        h2, w2 = params.hidden2, params.w2[k]
-        for j in range(H2):
-            h2[j] = params.b2[k, j]
-        for i in range(H1 - 1, -1, -1):
-            f, row = h1[i], w2[i]
-            if f != ZERO:
-                for j in range(H2):
-                    h2[j] += f * row[j]
+        h2 = params.hidden2
+        add_rows(
+            h2.ctypes.data, params.b2[k].ctypes.data, params.w2[k].ctypes.data,
+            params.places.ctypes.data, params.values.ctypes.data, compressed(h1, H1, params), H2,
+        )  # fmt: skip
         activate(h2, H2)
-        conclude(h2, H2, k, params)
+        conclude(h2, k, params)
     else:
-        conclude(h1, H1, k, params)
+        conclude(h1, k, params)
 
 
 @njit
