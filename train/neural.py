@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -92,10 +92,18 @@ class NeuralLearner:
     """A net, and rounds of games against itself that change it. The same seed gives the same net, however it is cut."""
 
     def __init__(
-        self, game: Game, settings: NeuralSettings, *, start: NetEval | None = None, threads: int, device: str | None
+        self,
+        game: Game,
+        settings: NeuralSettings,
+        *,
+        start: NetEval | None = None,
+        limit: int | None = None,
+        threads: int = 1,
+        device: str | None = None,
     ) -> None:
+        """limit: the game after which no round need be played in advance."""
         require_neural(game)
-        self.game, self.settings = game, settings
+        self.game, self.settings, self.limit = game, settings, limit
         outputs = len(levels_of(game)) - 1
         self.start = start or first_net(
             game, settings.hidden, outputs, activation=settings.activation, split=settings.split, seed=settings.seed
@@ -112,6 +120,7 @@ class NeuralLearner:
         self.errors = 0.0
         self.behind = self.net.tensors()
         self.coming: Future[Rows] | None = None
+        self.pool = ThreadPoolExecutor(1)
         self.good = self._state()
 
     @property
@@ -131,20 +140,20 @@ class NeuralLearner:
         wanted, threads = self.games + games, torch.get_num_threads()
         torch.set_num_threads(1)  # more threads would add in another order
         try:
-            with ThreadPoolExecutor(1) as pool:
-                while self.games < wanted:
-                    self._round(pool, last=self.games + self.round_size(self.rounds) >= wanted)
+            while self.games < wanted:
+                self._round()
         finally:
             torch.set_num_threads(threads)
-            self.coming = None
 
-    def _round(self, pool: ThreadPoolExecutor, last: bool) -> None:
+    def _round(self) -> None:
+        """Learn from a round while the next one is played, with the weights from before."""
         size = self.round_size(self.rounds)
-        rows = self.coming.result() if self.coming else self._play(self.behind, self.games, size, self.rounds)
-        self.coming, behind = None, self.net.tensors()
-        if not last:
+        coming, self.coming = self.coming, None
+        rows = coming.result() if coming else self._play(self.behind, self.games, size, self.rounds)
+        behind = self.net.tensors()
+        if self.limit is None or self.games + size < self.limit:
             following = self.games + size, self.round_size(self.rounds + 1), self.rounds + 1
-            self.coming = pool.submit(self._play, behind, *following)
+            self.coming = self.pool.submit(self._play, behind, *following)
         loss = self._learn(rows)
         self.games, self.moves, self.rounds = self.games + size, self.moves + len(rows), self.rounds + 1
         self.errors += loss * len(rows)
@@ -260,9 +269,13 @@ class NeuralTrainer(SelfTaughtTrainer):
             else self.opening_plies,
             horizon=self.horizon, batch_size=self.batch_size, games_per_round=self.games_per_round, seed=self.seed,
         )  # fmt: skip
-        return NeuralLearner(
-            game, settings, start=self.start, threads=self.threads or os.cpu_count() or 1, device=self.device
-        )
+        threads = self.threads or os.cpu_count() or 1
+        return NeuralLearner(game, settings, start=self.start, limit=self.limit_, threads=threads, device=self.device)
+
+    def fit(self, game: Game, *, games: int | None = None, **more: Any) -> Self:
+        """See SelfTaughtTrainer; games come in rounds, so that there may be some more."""
+        self.limit_ = games
+        return super().fit(game, games=games, **more)
 
     def keep(self, learner: NeuralLearner) -> None:
         self.net_, self.steps_ = learner.evaluator(), learner.good["counters"]["steps"]

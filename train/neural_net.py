@@ -6,7 +6,7 @@ Cross-entropy of every output, Adam. The weights are kept as `NetEval` wants the
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +25,7 @@ class NetLearner:
 
         self.game, self.activation = start.game, start.activation
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.weights = {
-            k: torch.tensor(start.tensors()[k], device=self.device, requires_grad=True) for k in TENSORS
-        }
+        self.weights = {k: torch.tensor(start.tensors()[k], device=self.device, requires_grad=True) for k in TENSORS}
         self.nets, self.two_layers = start.nets, start.h2 > 0
         self.used = [k for k in TENSORS if self.two_layers or k not in ("w2", "b2")]
         self.optimizer = torch.optim.Adam([self.weights[k] for k in self.used], lr=1e-3, fused=True)

@@ -1,11 +1,11 @@
 """Sums of rows and products for small networks, eight numbers to an instruction.
 
-The compiler vectorises a loop only if it may reorder the sums or can prove that arrays do not overlap; in a record it can
-do neither. So these two say it in so many words. Products and sums are rounded one by one, in a fixed order, on every
-machine; uncompiled they give the same last bit.
+The compiler vectorises a loop only if it may reorder the sums or can prove that arrays do not overlap; in a record it
+can do neither. So these two say it in so many words. Products and sums are rounded one by one, in a fixed order, on
+every machine; uncompiled they give the same last bit.
 
-Arrays are handed over by their addresses (`a.ctypes.data`), and must be of float32, places of int32, units a multiple of
-eight that is known when a kernel is compiled.
+Arrays are handed over by their addresses (`a.ctypes.data`), and must be of float32, places of int32, units a multiple
+of eight that is known when a kernel is compiled.
 """
 
 # Numba compares the bare signatures of an overload, hence:
@@ -30,7 +30,7 @@ AT_ONCE = 12
 
 
 def add_rows(h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: int) -> None:
-    """h = bias + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ..., row after row; units: of a row."""
+    """h = bias + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ..., row after row."""
     at = _floats(values, int(n)), np.ctypeslib.as_array((ctypes.c_int32 * int(n)).from_address(int(places)))
     rows = ((v, _floats(int(weights) + 4 * units * int(p), units)) for v, p in zip(*at, strict=True))
     total = _floats(bias, units).copy()

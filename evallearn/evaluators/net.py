@@ -120,16 +120,18 @@ class NetEval(FeatureEval):
         return p
 
     def _activate(self, z: np.ndarray) -> np.ndarray:
-        z = np.where(z == z, z, ZERO)  # huge weights of both signs: inf - inf says nothing
-        if self.activation == "relu":
-            return np.maximum(z, ZERO)
-        if self.activation == "clipped":
-            return np.minimum(np.maximum(z, ZERO), ONE)
-        x = np.minimum(np.maximum(HALF * z, -SATURATED), SATURATED)
-        u = x * x
-        p = ((u + P2) * u + P1) * u + P0
-        q = ((Q3 * u + Q2) * u + Q1) * u + Q0
-        return HALF + HALF * (x * (p / q))
+        h: np.ndarray = np.where(z == z, z, ZERO)  # huge weights of both signs: inf - inf says nothing
+        if self.activation == "sigmoid":
+            x = np.minimum(np.maximum(HALF * h, -SATURATED), SATURATED)
+            u = x * x
+            p = ((u + P2) * u + P1) * u + P0
+            q = ((Q3 * u + Q2) * u + Q1) * u + Q0
+            h = HALF + HALF * (x * (p / q))
+        else:
+            h = np.maximum(h, ZERO)
+            if self.activation == "clipped":
+                h = np.minimum(h, ONE)
+        return h
 
     # --- files and the compiled floor --------------------------------------------------------------------------------
     def tensors(self) -> dict[str, np.ndarray]:
