@@ -134,6 +134,21 @@ class Endgames:
     """The table that `probe` reads: byte_at(address, i) of evallearn.compiled.memory."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class KnownValues:
+    """Positions of a two-player game with dice whose value the game can look up, as an Eval consults them.
+
+    `SolvedEval` asks them first. Values are to the game's `viewer`, who is to roll.
+    """
+
+    value: Callable[[Any], float | None]
+    """value(s) of an unfinished position; None where it is not known."""
+    probe: Callable[[Any, Any], float]
+    """probe(s, address of memory) -> the same of a compiled state, float64, or NaN; marked @jitable."""
+    memory: np.ndarray
+    """float32: what `probe` reads by float_at(address, i) of evallearn.compiled.memory."""
+
+
 @dataclass(frozen=True)
 class Heuristic:
     """A hand-written Eval as data: weights on named features, squashed like every other Eval."""
@@ -260,7 +275,7 @@ class Game(ABC):
         """
         return None
 
-    def endgames(self) -> Endgames | None:
+    def endgames(self) -> Endgames | KnownValues | None:
         """The game's endgame table, or None if there can be none. Raises GameError where it has yet to be made."""
         return None
 

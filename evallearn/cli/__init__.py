@@ -20,6 +20,7 @@ COMMANDS = {
     "play": "play a game against an agent; it says after each move whether it was optimal",
     "moves": "the legal moves of a position",
     "analyse": "the best moves of a position, and what each search would have done",
+    "rollout": "play a position with dice to the end many times: what is it worth?",
     "suite": "positions with the value of every move, by a deep search",
     "quality": "how good is an Eval as a judge of positions, without a match?",
     "explain": "what an Eval says of a position, and why",
