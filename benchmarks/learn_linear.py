@@ -6,7 +6,7 @@
 Each generation plays with the Eval of the one before (the first with START), keeps the quiet plies, and fits the
 records of the last generations by logistic regression, with weights that go in a straight line from the opening to the
 endgame. What is learned is the outcome of the game mixed with the value that the search saw. The same command and seed
-make the same file, on any number of workers; a run that was stopped goes on.
+make the same weights, on any number of workers; a run that was stopped goes on.
 """
 
 from __future__ import annotations

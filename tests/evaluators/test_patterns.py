@@ -70,7 +70,7 @@ def test_terminal_states_are_worth_their_utility_and_others_lie_inside(size):
             assert -1 < first < 1
 
 
-@pytest.mark.parametrize("name", ["connect_four", "othello"])
+@pytest.mark.parametrize("name", ["connect_four", pytest.param("othello", marks=pytest.mark.long)])
 def test_alphabeta_finds_the_same_on_both_floors(name):
     game, e = get_game(name), random_eval(name, next(iter(get_game(name).pattern_sets)))
     for s in [s for s in positions(name) if not game.is_terminal(s)][5:60:18]:
