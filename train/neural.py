@@ -3,6 +3,7 @@
 Rounds of games are played by compiled threads (`neural_play.py`); torch learns from a round in minibatches
 (`neural_net.py`) while the next one is already being played with the weights from before it. So both cores work, and
 the same seed still gives the same weights: who plays which game is settled beforehand, however many threads there are.
+It is the running average of the weights that plays.
 
 The rate falls along a cosine to `final_rate` of itself at the game `horizon`. From `exact_from` of the horizon on a
 position learns what all rolls lead to on average, instead of the one that fell (exact one-ply expectation).
@@ -55,6 +56,8 @@ class NeuralSettings:
     """What is left of the rate at the horizon."""
     horizon: int = 0
     """The game at which the rate has fallen; 0: it stays."""
+    averaging: float = 0.999
+    """How much of the running average of the weights a step keeps; it plays, and is what is learned."""
     batch_size: int = 256
     games_per_round: int = 500
     seed: int = 1
@@ -71,6 +74,7 @@ class NeuralSettings:
             ("learning_rate", self.learning_rate, 0 < self.learning_rate < math.inf, "a number above 0"),
             ("final_rate", self.final_rate, 0 < self.final_rate <= 1, "a share above 0, 1 at most"),
             ("horizon", self.horizon, self.horizon >= 0, "0 or more games"),
+            ("averaging", self.averaging, 0 <= self.averaging < 1, "a number from 0 to below 1"),
             ("batch_size", self.batch_size, self.batch_size >= 1, "1 or more"),
             ("games_per_round", self.games_per_round, self.games_per_round >= 1, "1 or more"),
             ("seed", self.seed, 0 <= self.seed < 2**63, "a whole number from 0 to 2**63 - 1"),
@@ -111,14 +115,14 @@ class NeuralLearner:
         self.begun = start is not None
         if self.start.game.name != game.name:
             raise SpecError(f"the net to begin with is one of {self.start.game.name}, not of {game.name}")
-        self.net = NetLearner(self.start, device=device)
+        self.net = NetLearner(self.start, averaging=settings.averaging, device=device)
         self.actor = Actor(
             self.start, lambda_=settings.lambda_, epsilon=settings.epsilon, opening_plies=settings.opening_plies,
             seed=settings.seed, threads=threads,
         )  # fmt: skip
         self.games = self.moves = self.rounds = self.steps = 0
         self.errors = 0.0
-        self.behind = self.net.tensors()
+        self.behind = self.net.averaged()
         self.coming: Future[Rows] | None = None
         self.pool = ThreadPoolExecutor(1)
         self.good = self._state()
@@ -150,7 +154,7 @@ class NeuralLearner:
         size = self.round_size(self.rounds)
         coming, self.coming = self.coming, None
         rows = coming.result() if coming else self._play(self.behind, self.games, size, self.rounds)
-        behind = self.net.tensors()
+        behind = self.net.averaged()
         if self.limit is None or self.games + size < self.limit:
             following = self.games + size, self.round_size(self.rounds + 1), self.rounds + 1
             self.coming = self.pool.submit(self._play, behind, *following)
@@ -191,7 +195,7 @@ class NeuralLearner:
 
     def evaluator(self, made: Mapping[str, Any] | None = None) -> NetEval:
         """The net after the last whole round."""
-        tensors = {k: self.good["tensors"][k] for k in TENSORS}
+        tensors = {k: self.good["tensors"][f"average.{k}"] for k in TENSORS}
         return NetEval(self.game, tensors, self.start.activation, made)
 
     # --- checkpoints -------------------------------------------------------------------------------------------------
@@ -240,6 +244,7 @@ class NeuralTrainer(SelfTaughtTrainer):
         learning_rate: float = 2e-3,
         final_rate: float = 0.05,
         horizon: int = 0,
+        averaging: float = 0.999,
         batch_size: int = 256,
         games_per_round: int = 500,
         seed: int = 1,
@@ -256,6 +261,7 @@ class NeuralTrainer(SelfTaughtTrainer):
         self.hidden, self.activation, self.split, self.lambda_ = hidden, activation, split, lambda_
         self.exact_from, self.epsilon, self.opening_plies = exact_from, epsilon, opening_plies
         self.learning_rate, self.final_rate, self.horizon = learning_rate, final_rate, horizon
+        self.averaging = averaging
         self.batch_size, self.games_per_round, self.seed = batch_size, games_per_round, seed
         self.start, self.threads, self.device = start, threads, device
 
@@ -267,7 +273,8 @@ class NeuralTrainer(SelfTaughtTrainer):
             opening_plies=(0 if game.has_chance else 2 * game.opening_plies)
             if self.opening_plies is None
             else self.opening_plies,
-            horizon=self.horizon, batch_size=self.batch_size, games_per_round=self.games_per_round, seed=self.seed,
+            horizon=self.horizon, averaging=self.averaging, batch_size=self.batch_size,
+            games_per_round=self.games_per_round, seed=self.seed,
         )  # fmt: skip
         threads = self.threads or os.cpu_count() or 1
         return NeuralLearner(game, settings, start=self.start, limit=self.limit_, threads=threads, device=self.device)

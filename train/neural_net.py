@@ -1,6 +1,7 @@
 """The learner of nets: torch, minibatches, one thread, and so the same bytes for the same rows.
 
-Cross-entropy of every output, Adam. The weights are kept as `NetEval` wants them: [nets, inputs, units].
+Cross-entropy of every output, Adam. The weights are kept as `NetEval` wants them: [nets, inputs, units]. Beside them
+runs their average over the last steps, which is less noisy than they are: that is the net that was learned.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 class NetLearner:
     """A net that learns, on the GPU if torch has one."""
 
-    def __init__(self, start: NetEval, *, device: str | None = None) -> None:
+    def __init__(self, start: NetEval, *, averaging: float = 0.0, device: str | None = None) -> None:
+        """averaging: how much of the average a step keeps, 0.999 for about the last 1,000 steps; 0: none."""
         import torch
 
         self.game, self.activation = start.game, start.activation
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.weights = {k: torch.tensor(start.tensors()[k], device=self.device, requires_grad=True) for k in TENSORS}
+        self.average = {k: w.detach().clone() for k, w in self.weights.items()}
+        self.averaging, self.steps = averaging, 0
         self.nets, self.two_layers = start.nets, start.h2 > 0
         self.used = [k for k in TENSORS if self.two_layers or k not in ("w2", "b2")]
         self.optimizer = torch.optim.Adam([self.weights[k] for k in self.used], lr=1e-3, fused=True)
@@ -42,6 +46,11 @@ class NetLearner:
         loss = loss / len(x)
         loss.backward()
         self.optimizer.step()
+        self.steps += 1
+        kept = min(self.averaging, self.steps / (self.steps + 9))  # the first weights are soon forgotten
+        with torch.no_grad():
+            for name, mean in self.average.items():
+                mean.lerp_(self.weights[name], 1.0 - kept)
         return float(loss.detach())
 
     def logits(self, x: torch.Tensor, phase: np.ndarray) -> torch.Tensor:
@@ -77,9 +86,13 @@ class NetLearner:
         """The weights as they are now, copied."""
         return {k: w.detach().cpu().numpy().copy() for k, w in self.weights.items()}
 
+    def averaged(self) -> dict[str, np.ndarray]:
+        """Their average, copied."""
+        return {k: w.cpu().numpy().copy() for k, w in self.average.items()}
+
     def moments(self) -> dict[str, np.ndarray]:
-        """Adam's memory, copied; zeros before the first step."""
-        found = {}
+        """The average and Adam's memory, copied; zeros before the first step."""
+        found = {f"average.{k}": w for k, w in self.averaged().items()}
         for name in self.used:
             state = self.optimizer.state.get(self.weights[name], {})
             for kind in ("exp_avg", "exp_avg_sq"):
@@ -91,9 +104,11 @@ class NetLearner:
         """Go on where `tensors` and `moments` were taken, after so many steps."""
         import torch
 
+        self.steps = steps
         with torch.no_grad():
             for name, weight in self.weights.items():
                 weight.copy_(torch.from_numpy(tensors[name]))
+                self.average[name].copy_(torch.from_numpy(tensors[f"average.{name}"]))
         for name in self.used if steps else ():
             weight = self.weights[name]
             state = {kind: torch.from_numpy(tensors[f"{kind}.{name}"]).to(weight) for kind in ("exp_avg", "exp_avg_sq")}

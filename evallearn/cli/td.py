@@ -54,6 +54,9 @@ class Units(click.ParamType):  # type: ignore[type-arg]  # generic only in newer
 @click.option("--learning-rate", type=float, default=2e-3, show_default=True, help="Of Adam, at first.")
 @click.option("--final-rate", type=float, default=0.05, show_default=True, help="The share of it that is left at last.")
 @click.option("--horizon", type=int, help="The game at which it is; 0: never.  [default: --games, or else 0]")
+@click.option(
+    "--averaging", type=float, default=0.999, show_default=True, help="What a step keeps of the mean weights."
+)
 @click.option("--batch-size", type=int, default=256, show_default=True, help="Positions of a step.")
 @click.option("--games-per-round", type=int, default=500, show_default=True, help="Games between two sets of weights.")
 @click.option("--epsilon", type=float, help="Share of random moves.  [default: 0 with dice, else 0.05]")
