@@ -65,6 +65,10 @@ class Rules:
     """utility_player(s, player): utility of a terminal state to `player`, float32."""
     features_player: Callable[[Any, int, Any], None] | None = None
     """features_player(s, player, out: float32[n_features]): the features seen by `player`."""
+    active_features: Callable[[Any, int, Any, Any], int] | None = None
+    """active_features(s, player, places: int32[n_features + 1], values: float32[n_features + 1]) -> n: those that are
+    not 0, the last one first: where most are 0 a net saves the search for them.
+    """
     chances: Callable[[Any, Any, Any], int] | None = None
     """chances(s, out: int32[max_outcomes], probabilities: float64[max_outcomes]) -> n, where to_play(s) is CHANCE.
 
@@ -182,6 +186,10 @@ class Game(ABC):
     zero_sum: ClassVar[bool] = True
     utility_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     """The utility of the worst loss and of the best win."""
+    levels: ClassVar[tuple[float, ...]] = ()
+    """All results that a game can end with, lowest first, where a net shall foretell each (`NetEval`); (): only loss
+    and win.
+    """
     scored: ClassVar[bool] = False
     """True if the utility counts points from which nobody can tell who won, as Pacman's. Matches compare the means."""
     feature_names: ClassVar[tuple[str, ...]] = ()

@@ -30,6 +30,7 @@ COMMANDS = {
     "selfplay": "play games against itself and keep the records",
     "fit": "learn an Eval from records",
     "patterns": "learn pattern tables from games against itself alone",
+    "td": "teach a net by temporal differences, from games against itself alone",
     "match": "two agents, every opening from both seats, Elo with its interval",
     "tournament": "many agents, one rating list",
     "ladder": "all known evaluators of a game in one rating list: learned against hand-written",
@@ -40,7 +41,7 @@ COMMANDS = {
     "info": "what is in an evaluator file or a run folder?",
 }
 
-RESUMABLE = ("learn", "selfplay", "patterns", "match", "tournament", "ladder")
+RESUMABLE = ("learn", "selfplay", "patterns", "td", "match", "tournament", "ladder")
 
 
 class LazyGroup(click.Group):

@@ -59,6 +59,7 @@ class Backgammon(Game):
     name: ClassVar[str] = "backgammon"
     has_chance: ClassVar[bool] = True
     utility_range: ClassVar[tuple[float, float]] = (-3.0, 3.0)
+    levels: ClassVar[tuple[float, ...]] = (-3.0, -2.0, -1.0, 1.0, 2.0, 3.0)
     n_phases: ClassVar[int] = 3
     opening_plies: ClassVar[int] = 0
     parameters: ClassVar[Mapping[str, str]] = {
