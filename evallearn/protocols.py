@@ -218,6 +218,8 @@ class Game(ABC):
 
     The constructor reads the texts (SpecError if it cannot), and sets `name` to such a text unless all are defaults.
     """
+    views: ClassVar[tuple[str, ...]] = ()
+    """Those of the parameters that change only what an Eval sees: Evals of either kind play the same game."""
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     @abstractmethod
@@ -361,8 +363,31 @@ class Game(ABC):
         """The position alone, as if nothing had been played before it."""
         return self.decode(self.encode(s)) if self.history(s) else s
 
+    # --- the same game through other eyes ---------------------------------------------------------------------------
+    def seen_as(self, name: str) -> Game:
+        """This game as an Eval of the game `name` sees it; itself where the two differ in more than a view."""
+        base, theirs = _settings(name)
+        if name == self.name or (base, self._rules_of(theirs)) != self.plays:
+            return self
+        return type(self)(**theirs)
+
+    @property
+    def plays(self) -> tuple[str, frozenset[tuple[str, str]]]:
+        """Name and parameters, less the views: games that have it in common have the same rules."""
+        base, settings = _settings(self.name)
+        return base, self._rules_of(settings)
+
+    def _rules_of(self, settings: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+        return frozenset((k, v) for k, v in settings.items() if k not in self.views)
+
     def __repr__(self) -> str:
         return f"<game {self.name} v{self.version}>"
+
+
+def _settings(name: str) -> tuple[str, dict[str, str]]:
+    """A game's name as `get_game` takes it: what stands before the parameters, and these."""
+    base, *settings = name.split(",")
+    return base, {k: v for k, _, v in (setting.partition("=") for setting in settings)}
 
 
 class Evaluator(ABC):

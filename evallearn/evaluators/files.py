@@ -89,9 +89,10 @@ def read_header(path: Path | str) -> dict[str, Any]:
 
 
 def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
-    """The Eval in the file, for this game. Needs neither torch nor scikit-learn."""
+    """The Eval in the file, for this game or another view of it. Needs neither torch nor scikit-learn."""
     path = Path(path)
     header, tensors = _read(path, weights=True)
+    game = game.seen_as(header["game"])
     _check_fit(path, header, game)
     shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
     if header["architecture"] != shapes:

@@ -65,6 +65,7 @@ class Backgammon(Game):
     parameters: ClassVar[Mapping[str, str]] = {
         "features": "rich: counts that players speak of; tesauro: the 198 raw inputs of TD-Gammon"
     }
+    views: ClassVar[tuple[str, ...]] = ("features",)
     feature_names: ClassVar[tuple[str, ...]] = seen.RICH_NAMES
     heuristics: ClassVar[Mapping[str, Heuristic]] = seen.RICH_HEURISTICS
 
