@@ -90,8 +90,10 @@ def teach(first, end, io, sides, followed, targets):
     for t in range(end - 2, first - 1, -1):
         if followed[t] != 0:
             for j in range(OUTPUTS):
-                later = targets[t + 1, j] if sides[t] == sides[t + 1] else 1.0 - targets[t + 1, OUTPUTS - 1 - j]
-                targets[t, j] = np.float32((1.0 - io.lambda_) * targets[t, j] + io.lambda_ * later)
+                same = sides[t] == sides[t + 1]
+                later = np.float64(targets[t + 1, j if same else OUTPUTS - 1 - j])
+                later = later if same else 1.0 - later
+                targets[t, j] = np.float32((1.0 - io.lambda_) * np.float64(targets[t, j]) + io.lambda_ * later)
 
 
 @njit
