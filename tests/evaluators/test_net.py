@@ -14,6 +14,7 @@ from safetensors import safe_open
 from safetensors.numpy import save
 from toys import DoubleMove, Takeaway, TreeGame
 
+from evallearn.compiled.game import CompiledGame
 from evallearn.compiled.specialise import specialise
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import load_evaluator, save_evaluator
@@ -159,6 +160,15 @@ def test_file_read_back_equals_the_net_written(name, hidden, activation, split, 
     assert (loaded.activation, loaded.h1, loaded.h2, loaded.nets) == (activation, e.h1, e.h2, e.nets)
     assert all(t.tobytes() == loaded.tensors()[k].tobytes() for k, t in e.tensors().items())
     s = e.game.initial()
+    assert loaded.evaluate(s, 0) == e.evaluate(s, 0)
+
+
+def test_file_fits_both_floors_of_its_game(tmp_path):
+    """Six results: the compiled game must know them too."""
+    e = net(TESAURO, (8,))
+    loaded = load_evaluator(save_evaluator(e, tmp_path / "e.safetensors"), CompiledGame(e.game))
+    assert loaded.outputs == 5
+    s = states(TESAURO)[3]
     assert loaded.evaluate(s, 0) == e.evaluate(s, 0)
 
 
