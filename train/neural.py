@@ -162,8 +162,10 @@ class NeuralLearner:
         self.games, self.moves, self.rounds = self.games + size, self.moves + len(rows), self.rounds + 1
         self.errors += loss * len(rows)
         self.behind = behind
-        if np.abs(self.weights).max() <= LARGEST:  # NaN is not
-            self.good = self._state()
+        largest = float(np.abs(self.weights).max())
+        if not largest <= LARGEST:  # so that NaN is refused too
+            raise self._diverged(f"a weight of {self.game.name} grow to {largest:g}")
+        self.good = self._state()
 
     def _play(self, tensors: dict[str, np.ndarray], first: int, games: int, rounds: int) -> Rows:
         """The games of a round with these weights, in an order that no two neighbours share."""
@@ -187,11 +189,14 @@ class NeuralLearner:
             self.steps += 1
             total += loss * len(words)
             if not math.isfinite(loss):
-                raise SpecError(
-                    f"learning_rate={self.settings.learning_rate:g} made the loss {loss} in step {self.steps:,}, after "
-                    f"{self.games:,} games: lower it; the weights of game {self.games:,} are kept"
-                )
+                raise self._diverged(f"the loss {loss}")
         return total / max(1, len(rows))
+
+    def _diverged(self, what: str) -> SpecError:
+        return SpecError(
+            f"learning_rate={self.settings.learning_rate:g} made {what} in step {self.steps:,}: lower it; the weights "
+            f"of game {self.good['counters']['games']:,} are kept"
+        )
 
     def evaluator(self, made: Mapping[str, Any] | None = None) -> NetEval:
         """The net after the last whole round."""
@@ -285,18 +290,19 @@ class NeuralTrainer(SelfTaughtTrainer):
         return super().fit(game, games=games, **more)
 
     def keep(self, learner: NeuralLearner) -> None:
-        self.net_, self.steps_ = learner.evaluator(), learner.good["counters"]["steps"]
+        counters = learner.good["counters"]
+        self.net_, self.steps_ = learner.evaluator(), counters["steps"]
+        self.games_, self.moves_ = counters["games"], counters["moves"]
+
+    def _tick(self, game: Game, learner: Any, *more: Any) -> float:
+        try:
+            return super()._tick(game, learner, *more)
+        except SpecError:  # it diverged: the message says which weights are kept
+            self.keep(learner)
+            raise
 
     def evaluator(self, made: Mapping[str, Any] | None = None) -> NetEval:
         """The net that was learned."""
         details = {"method": "td", "games": self.games_, "moves": self.moves_, "seed": self.seed, **(made or {})}
         tensors = self.net_.tensors()
         return NetEval(self.net_.game, {k: tensors[k] for k in TENSORS}, self.net_.activation, details)
-
-    def _refuse_divergence(self, game: Game, learner: Any) -> None:
-        largest = float(np.abs(learner.weights).max())
-        if not largest <= LARGEST:  # so that NaN is refused too
-            raise SpecError(
-                f"learning_rate={learner.settings.learning_rate:g} made a weight of {game.name} grow to {largest:g} in "
-                f"step {learner.steps:,}: lower it; the weights of game {learner.good['counters']['games']:,} are kept"
-            )

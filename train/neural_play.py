@@ -64,7 +64,7 @@ class Actor:
             ("opening", "i8"), ("longest", "i8"), ("n", "i8"), ("actions", "i4", (rules.max_actions,)),
             ("outcomes", "i4", (max(1, rules.max_outcomes),)), ("odds", "f8", (max(1, rules.max_outcomes),)),
             ("borders", "f8", (net.outputs,)), ("now", "f8", (net.outputs,)), ("best", "f8", (net.outputs,)),
-            ("mean", "f8", (net.outputs,)),
+            ("average", "f8", (net.outputs,)),
         ]  # fmt: skip
         self.box = np.zeros(1, np.dtype(fields, align=True))
         self.box["words"], self.box["seed"] = game.encode(game.initial()), scramble(seed)

@@ -53,6 +53,26 @@ def choose(s, io, params):
 
 
 @njit
+def expect(s, player, io, params):
+    """io.best: what `player` should expect of `s`; answers the best action's number, -1 where nobody is to choose.
+
+    After a roll the game may be over, another roll may come, or the other player may be to choose (pig).
+    """
+    if is_terminal(s) or (HAS_CHANCE and to_play(s) == CHANCE):
+        judge(s, player, io, params)
+        for j in range(OUTPUTS):
+            io.best[j] = io.now[j]
+        return -1
+    chosen = choose(s, io, params)
+    if np.int64(to_play(s)) != player:
+        for j in range(OUTPUTS):
+            io.now[j] = io.best[OUTPUTS - 1 - j]
+        for j in range(OUTPUTS):
+            io.best[j] = 1.0 - io.now[j]
+    return chosen
+
+
+@njit
 def rolled(s, io):
     """The state after a random roll."""
     n = chances(s, io.outcomes, io.odds)
@@ -70,8 +90,10 @@ def teach(first, end, io, sides, followed, targets):
     for t in range(end - 2, first - 1, -1):
         if followed[t] != 0:
             for j in range(OUTPUTS):
-                later = targets[t + 1, j] if sides[t] == sides[t + 1] else 1.0 - targets[t + 1, OUTPUTS - 1 - j]
-                targets[t, j] = np.float32((1.0 - io.lambda_) * targets[t, j] + io.lambda_ * later)
+                same = sides[t] == sides[t + 1]
+                later = np.float64(targets[t + 1, j if same else OUTPUTS - 1 - j])
+                later = later if same else 1.0 - later
+                targets[t, j] = np.float32((1.0 - io.lambda_) * np.float64(targets[t, j]) + io.lambda_ * later)
 
 
 @njit
@@ -86,14 +108,16 @@ def play(s, row, io, params, words, sides, followed, targets):
         sides[row] = sees(s)
         if HAS_CHANCE and to_play(s) == CHANCE:
             s = rolled(s, io)
-        chosen = choose(s, io, params)
+        best = expect(s, np.int64(sides[row]), io, params)
         for j in range(OUTPUTS):
             targets[row, j] = io.best[j]
-        best = chosen
-        if row - first < opening or (io.epsilon > 0.0 and uniform(io) < io.epsilon):
-            chosen = np.int64(uniform(io) * io.n)
-        followed[row] = chosen == best
-        s = result(s, np.int64(io.actions[chosen]))
+        followed[row] = 1
+        if best >= 0:
+            chosen = best
+            if row - first < opening or (io.epsilon > 0.0 and uniform(io) < io.epsilon):
+                chosen = np.int64(uniform(io) * io.n)
+            followed[row] = chosen == best
+            s = result(s, np.int64(io.actions[chosen]))
         row += 1
     teach(first, row, io, sides, followed, targets)
     return row
@@ -119,18 +143,19 @@ def look_ahead(box, eval_box, words, targets):
     io, params = box[0], eval_box[0]
     for i in range(len(words)):
         s = State(*to_fixed_tuple(words[i], N_WORDS))
+        player = sees(s)
         if HAS_CHANCE and to_play(s) == CHANCE:
             n = chances(s, io.outcomes, io.odds)
             for j in range(OUTPUTS):
-                io.mean[j] = 0.0
+                io.average[j] = 0.0
             for r in range(n):
-                choose(result(s, np.int64(io.outcomes[r])), io, params)
+                expect(result(s, np.int64(io.outcomes[r])), player, io, params)
                 for j in range(OUTPUTS):
-                    io.mean[j] += io.odds[r] * io.best[j]
+                    io.average[j] += io.odds[r] * io.best[j]
             for j in range(OUTPUTS):
-                targets[i, j] = np.float32(io.mean[j])
+                targets[i, j] = np.float32(io.average[j])
         else:
-            choose(s, io, params)
+            expect(s, player, io, params)
             for j in range(OUTPUTS):
                 targets[i, j] = np.float32(io.best[j])
 

@@ -72,19 +72,31 @@ class TdRun:
                 self._look(now, spent + now.seconds, rival, on_look)
 
         checkpoint = self.folder / "checkpoint.safetensors"
-        self.trainer.fit(self.game, games=games, seconds=seconds, checkpoint=checkpoint, on_progress=progress)
+        try:
+            self.trainer.fit(self.game, games=games, seconds=seconds, checkpoint=checkpoint, on_progress=progress)
+        except SpecError:
+            if hasattr(self.trainer, "net_"):  # it diverged: the net from before that is the result
+                save_evaluator(self.trainer.evaluator(self._made()), self.folder / "net.safetensors")
+            raise
         now = self.trainer.progress_
         if not self.curve or self.curve[-1]["games"] < now.games:
             self._look(now, spent + now.seconds, rival, on_look)
         return self.figures()
 
     def _read(self) -> None:
+        """The curve so far; without a checkpoint the learning begins anew, and so does the curve."""
         path = self.folder / "curve.json"
+        if not (self.folder / "checkpoint.safetensors").exists():
+            for name in ("curve.json", "last.safetensors"):
+                (self.folder / name).unlink(missing_ok=True)
         if not path.exists():
             return
         try:
-            self.curve = list(json.loads(path.read_text())["curve"])
-        except (ValueError, KeyError, TypeError):
+            self.curve = [
+                {**p, "games": int(p["games"]), "seconds": float(p["seconds"])}
+                for p in json.loads(path.read_text())["curve"]
+            ]
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise DataError(f"{path} is damaged: delete the folder to begin anew") from None
 
     def _look(self, now: Progress, seconds: float, rival: Evaluator | None, on_look: OnLook | None) -> None:
