@@ -197,6 +197,13 @@ def test_bad_options_end_with_2(more, message, tmp_path, capsys):
     assert not (tmp_path / "run" / "checkpoint.safetensors").exists()
 
 
+def test_opponents_without_compiled_floor_end_with_2(tmp_path, capsys):
+    pytest.importorskip("gnubg_nn")
+    words = ["td", "backgammon,features=tesauro", "--run", str(tmp_path), "--games", "8", "--opponent", "gnubg:0"]
+    assert run(words) == 2
+    assert "opponent gnubg:0 has no compiled floor: meetings need one; choose another" in told(capsys)
+
+
 def test_games_that_nets_cannot_learn_end_with_2(tmp_path, capsys):
     assert run(["td", "2048", "--run", str(tmp_path), "--games", "8"]) == 2
     assert "2048 is no two-player zero-sum game with features on the compiled floor" in told(capsys)

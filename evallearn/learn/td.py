@@ -58,6 +58,11 @@ class TdRun:
         """Until so many games in all, or for so many seconds from now: the figures of the run."""
         self.opponent = self.opponent or next((f"handwritten:{name}" for name in self.game.heuristics), "")
         rival = parse_evaluator(self.opponent, self.game) if self.opponent else None
+        if rival is not None and rival.kernel() is None:
+            raise SpecError(
+                f"opponent {self.opponent} has no compiled floor: meetings need one; choose another, and play it in "
+                "`evallearn match` afterwards"
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
         self._read()
         spent = self.curve[-1]["seconds"] if self.curve else 0.0
