@@ -4,7 +4,7 @@ Whole numbers may be added in any order, but the compiler cannot prove that arra
 widens every sum to 64 bits. So these say it in so many words; uncompiled they give the same numbers.
 
 Arrays are handed over by their addresses (`a.ctypes.data`) and are int32 unless a text says otherwise. Their length is
-a multiple of eight that is known when a kernel is compiled, and so are `width` and `keep`.
+a multiple of eight that is known when a kernel is compiled, and so is `keep`.
 """
 
 # Numba compares the bare signatures of an overload, hence:
@@ -23,7 +23,7 @@ from numba.extending import intrinsic, overload
 
 LANES = 8
 INT16, INT32, INT64 = (ir.IntType(bits) for bits in (16, 32, 64))
-FLOATS, WHOLE = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(INT32, LANES)
+FLOATS, SHORT, WHOLE = (ir.VectorType(kind, LANES) for kind in (ir.FloatType(), INT16, INT32))
 AT_ONCE = 12
 """Vectors that are summed up side by side: so many stay in registers."""
 ADDRESS = types.uint64
@@ -48,15 +48,14 @@ def differences(now: Any, before: Any, places: Any, values: Any, n: int, keep: i
     return np.int64(len(at))
 
 
-def add_whole_rows(h: Any, start: Any, weights: Any, places: Any, values: Any, n: Any, units: int, width: int) -> None:
+def add_whole_rows(h: Any, start: Any, weights: Any, places: Any, values: Any, n: Any, units: int) -> None:
     """h = start + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ...; start may be h.
 
-    weights: rows of whole numbers of `width` bytes, 1 or 2; each of the n values fits 16 bits.
+    weights: rows of int16; each of the n values fits 16 bits.
     """
-    kind = ctypes.c_int8 if width == 1 else ctypes.c_int16
     total = _numbers(start, units).copy()
     for place, value in zip(_numbers(places, int(n)), _numbers(values, int(n)), strict=True):
-        total += value * _numbers(int(weights) + width * units * int(place), units, kind).astype(np.int32)
+        total += value * _numbers(int(weights) + 2 * units * int(place), units, ctypes.c_int16).astype(np.int32)
     _numbers(h, units)[:] = total
 
 
@@ -140,10 +139,9 @@ def _differences(typingctx: Any, now: Any, before: Any, places: Any, values: Any
 
 @intrinsic(prefer_literal=True)
 def _add_whole_rows(
-    typingctx: Any, h: Any, start: Any, weights: Any, places: Any, values: Any, n: Any, units: Any, width: Any
+    typingctx: Any, h: Any, start: Any, weights: Any, places: Any, values: Any, n: Any, units: Any
 ) -> Any:
-    size, wide = units.literal_value, width.literal_value
-    row_type = ir.VectorType(ir.IntType(8 * wide), LANES)
+    size = units.literal_value
 
     def block(builder: Any, args: Any, first: int, vectors: int) -> None:
         h, start, weights, places, values, n = args[:6]
@@ -156,9 +154,9 @@ def _add_whole_rows(
             value = builder.sext(builder.trunc(_load(builder, values, INT32, at), INT16), INT32)
             filled = _filled(builder, value, WHOLE)
             place = builder.sext(_load(builder, places, INT32, at), INT64)
-            row = builder.add(weights, builder.mul(place, INT64(wide * size)))
+            row = builder.add(weights, builder.mul(place, INT64(2 * size)))
             for v, total in enumerate(sums):
-                weight = _load(builder, row, row_type, INT64(wide * (first + LANES * v)), wide)
+                weight = _load(builder, row, SHORT, INT64(2 * (first + LANES * v)), 2)
                 product = builder.mul(filled, builder.sext(weight, WHOLE))
                 builder.store(builder.add(builder.load(total), product), total)
         for v, total in enumerate(sums):
@@ -169,7 +167,7 @@ def _add_whole_rows(
             block(builder, args, first, min(AT_ONCE, (size - first) // LANES))
         return context.get_dummy_value()
 
-    return types.void(ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, types.int64, units, width), codegen
+    return types.void(ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, types.int64, units), codegen
 
 
 @intrinsic(prefer_literal=True)
@@ -193,7 +191,7 @@ def _dot_whole(typingctx: Any, h: Any, weights: Any, units: Any) -> Any:
         total = cgutils.alloca_once_value(builder, ir.Constant(wide, [0] * LANES))
         with cgutils.for_range_slice(builder, INT64(0), INT64(units.literal_value), INT64(LANES)) as (at, _):
             left = _load(builder, args[0], WHOLE, builder.shl(at, INT64(2)))
-            right = _load(builder, args[1], ir.VectorType(INT16, LANES), builder.shl(at, INT64(1)), 2)
+            right = _load(builder, args[1], SHORT, builder.shl(at, INT64(1)), 2)
             product = builder.mul(left, builder.sext(right, WHOLE))
             builder.store(builder.add(builder.load(total), builder.sext(product, wide)), total)
         lanes = builder.load(total)
@@ -221,11 +219,11 @@ def _differences_compiled(now, before, places, values, n, keep):
 
 
 @overload(add_whole_rows, prefer_literal=True)
-def _add_whole_rows_compiled(h, start, weights, places, values, n, units, width):
-    def compiled(h, start, weights, places, values, n, units, width):
+def _add_whole_rows_compiled(h, start, weights, places, values, n, units):
+    def compiled(h, start, weights, places, values, n, units):
         _add_whole_rows(
             types.uint64(h), types.uint64(start), types.uint64(weights), types.uint64(places), types.uint64(values),
-            types.int64(n), units, width,
+            types.int64(n), units,
         )  # fmt: skip
 
     return compiled

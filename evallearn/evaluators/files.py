@@ -37,7 +37,7 @@ KINDS = {
 FLOAT32 = "F32 (float32)"
 TYPES = {
     "squares": "I16 (int16)", "by": "I16 (int16)", "held": "U8 (uint8)", "small": "I8 (int8)", "wide": "I16 (int16)",
-    "activation": "I16 (int16)", "exponents": "I16 (int16)", "q1": "I16 (int16)", "q2": "I8 (int8)",
+    "activation": "I16 (int16)", "exponents": "I16 (int16)", "q1": "I16 (int16)", "q2": "I16 (int16)",
     "q3": "I16 (int16)", "c1": "I32 (int32)", "c2": "I32 (int32)", "c3": "I32 (int32)",
 }  # fmt: skip
 """Of the tensors that are not float32."""

@@ -1,9 +1,9 @@
 """A net in small whole numbers, whose first layer is kept up to date instead of being computed again (NNUE).
 
     inputs       whole multiples of 1/16, cut off at `reach`
-    first layer  16-bit weights, a power of two worth each; sums of 32 bits, exact in any order
+    weights      16 bits, times a power of two; in a wide second layer some bits stay unused
     hidden units 16 bits
-    second layer 8-bit weights, sums of 32 bits; outputs: 16-bit weights, sums of 64 bits
+    sums         32 bits, exact in any order; those of the outputs 64 bits
 
 No sum can leave its bits, whatever the inputs: that is checked when the net is built. So adding what changed since the
 last position gives the very sums that adding everything gives, and both floors agree to the last bit. 32-bit whole
@@ -27,7 +27,7 @@ from evallearn.protocols import EvalKernel, Game
 
 TEMPLATE = Path(__file__).with_name("quantised_kernel.py")
 NUMBERS = {
-    "q1": np.int16, "c1": np.int32, "q2": np.int8, "c2": np.int32, "q3": np.int16, "c3": np.int32,
+    "q1": np.int16, "c1": np.int32, "q2": np.int16, "c2": np.int32, "q3": np.int16, "c3": np.int32,
     "exponents": np.int16, "activation": np.int16,
 }  # fmt: skip
 """Weights q and biases c of each layer; 2 ** exponents: what 1 is worth in q1, hidden1, q2, hidden2, q3."""
@@ -203,7 +203,7 @@ class QuantisedNet(Foretelling):
         longest, logistic = max(n, self.h1) + 1, self.activation == "sigmoid"
         fields: list[Any] = [
             ("q1", "i2", t["q1"].shape), ("c1", "i4", t["c1"].shape), ("c3", "i4", t["c3"].shape),
-            ("q2", "i1", (self.nets, self.h1, max(1, self.h2))), ("c2", "i4", (self.nets, max(1, self.h2))),
+            ("q2", "i2", (self.nets, self.h1, max(1, self.h2))), ("c2", "i4", (self.nets, max(1, self.h2))),
             ("q3", "i2", (self.nets, self.outputs, last)), ("x", "f4", (n,)), ("fresh", "i4", (n,)),
             ("seen", "i4", (2, self.nets, n)), ("sums", "i4", (2, self.nets, self.h1)),
             ("sums2", "i4", (max(1, self.h2),)), ("hidden", "i4", (max(self.h1, self.h2),)),
@@ -249,27 +249,27 @@ def quantise(net: NetEval, made: Mapping[str, Any] | None = None) -> QuantisedNe
     t, game, bounded = net.tensors(), net.game, net.activation != "relu"
     far, peaks = _extremes(net)
     farthest = math.ceil(2 * far * 2**FINE)
-    w1 = _exponent(t["w1"], HIGHEST, t["b1"], -FINE)
-    q1, c1 = _rounded(t["w1"], t["b1"], w1, -FINE, np.int16)
+    w1 = _exponent(t["w1"], t["b1"], -FINE)
+    q1, c1 = _rounded(t["w1"], t["b1"], w1, -FINE)
     while reach_of(q1, c1) < min(farthest, FARTHEST) and np.abs(q1).max() > 1:  # coarser weights leave more room
         w1 += 1
-        q1, c1 = _rounded(t["w1"], t["b1"], w1, -FINE, np.int16)
+        q1, c1 = _rounded(t["w1"], t["b1"], w1, -FINE)
     hidden1 = _hidden_exponent(net, peaks[0], w1 - FINE)
     of1 = _worth(net.activation, hidden1)
     w2 = hidden2 = 0
-    q2, c2 = t["w2"].astype(np.int8), t["b2"].astype(np.int32)
+    q2, c2 = t["w2"].astype(np.int16), t["b2"].astype(np.int32)
     last = of1
     if net.h2:
         top = 2**-of1 if bounded else HIGHEST
-        w2 = _exponent(t["w2"], 127, t["b2"], of1)
-        q2, c2 = _rounded(t["w2"], t["b2"], w2, of1, np.int8)
+        w2 = _exponent(t["w2"], t["b2"], of1)
+        q2, c2 = _rounded(t["w2"], t["b2"], w2, of1)
         while highest_sum(q2, c2, top) > LIMIT:
             w2 += 1
-            q2, c2 = _rounded(t["w2"], t["b2"], w2, of1, np.int8)
+            q2, c2 = _rounded(t["w2"], t["b2"], w2, of1)
         hidden2 = _hidden_exponent(net, peaks[1], of1 + w2)
         last = _worth(net.activation, hidden2)
-    w3 = _exponent(t["w3"], HIGHEST, t["b3"], last)
-    q3, c3 = _rounded(t["w3"], t["b3"], w3, last, np.int16)
+    w3 = _exponent(t["w3"], t["b3"], last)
+    q3, c3 = _rounded(t["w3"], t["b3"], w3, last)
     exponents = np.array([w1, hidden1, w2, hidden2, w3], np.int16)
     tensors = {"q1": q1, "c1": c1, "q2": q2, "c2": c2, "q3": q3, "c3": c3, "exponents": exponents}
     return QuantisedNet(game, {**tensors, "activation": t["activation"]}, {**net.made, **(made or {})})
@@ -305,9 +305,12 @@ def _extremes(net: NetEval) -> tuple[float, list[float]]:
     return float(largest.max()), peaks
 
 
-def _exponent(weights: np.ndarray, most: int, biases: np.ndarray, of_inputs: int) -> int:
-    """Of the power of two with which all weights fit `most`, and all biases half of LIMIT."""
-    needs = [float(np.abs(weights).max(initial=0)) / most, float(np.abs(biases).max()) / (LIMIT / 2) / 2.0**of_inputs]
+def _exponent(weights: np.ndarray, biases: np.ndarray, of_inputs: int) -> int:
+    """Of the power of two with which all weights fit 16 bits, and all biases half of LIMIT."""
+    needs = [
+        float(np.abs(weights).max(initial=0)) / HIGHEST,
+        float(np.abs(biases).max()) / (LIMIT / 2) / 2.0**of_inputs,
+    ]
     largest = max(needs)
     return max(-LARGEST // 2, math.ceil(math.log2(largest))) if largest > 0 else 0
 
@@ -328,9 +331,7 @@ def _hidden_exponent(net: NetEval, peak: float, of_sums: int) -> int:
     return min(max(wanted, of_sums), of_sums + 30)
 
 
-def _rounded(
-    weights: np.ndarray, biases: np.ndarray, exponent: int, of_inputs: int, kind: Any
-) -> tuple[np.ndarray, np.ndarray]:
+def _rounded(weights: np.ndarray, biases: np.ndarray, exponent: int, of_inputs: int) -> tuple[np.ndarray, np.ndarray]:
     """Weights and biases in whole numbers."""
-    q = np.rint(weights.astype(np.float64) / 2.0**exponent).astype(kind)
+    q = np.rint(weights.astype(np.float64) / 2.0**exponent).astype(np.int16)
     return q, np.rint(biases.astype(np.float64) / 2.0 ** (exponent + of_inputs)).astype(np.int32)

@@ -34,10 +34,10 @@ def look(s, side, k, params):
     sums, weights = params.sums[side, k].ctypes.data, params.q1[k].ctypes.data
     if INCREMENTAL:
         n = differences(fresh, params.seen[side, k].ctypes.data, places, values, N_INPUTS, 1)
-        add_whole_rows(sums, sums, weights, places, values, n, H1, 2)
+        add_whole_rows(sums, sums, weights, places, values, n, H1)
     else:
         n = differences(fresh, params.zeros.ctypes.data, places, values, N_INPUTS, 0)
-        add_whole_rows(sums, params.c1[k].ctypes.data, weights, places, values, n, H1, 2)
+        add_whole_rows(sums, params.c1[k].ctypes.data, weights, places, values, n, H1)
 
 
 @njit
@@ -57,9 +57,7 @@ def second_layer(k, params):
     """params.sums2 from the hidden units of the first layer."""
     places, values = params.places.ctypes.data, params.values.ctypes.data
     n = differences(params.hidden.ctypes.data, params.zeros.ctypes.data, places, values, H1, 0)
-    add_whole_rows(
-        params.sums2.ctypes.data, params.c2[k].ctypes.data, params.q2[k].ctypes.data, places, values, n, H2, 1
-    )
+    add_whole_rows(params.sums2.ctypes.data, params.c2[k].ctypes.data, params.q2[k].ctypes.data, places, values, n, H2)
 
 
 @njit
