@@ -31,6 +31,7 @@ COMMANDS = {
     "fit": "learn an Eval from records",
     "patterns": "learn pattern tables from games against itself alone",
     "td": "teach a net by temporal differences, from games against itself alone",
+    "quantise": "a net in small whole numbers, and what that costs",
     "match": "two agents, every opening from both seats, Elo with its interval",
     "tournament": "many agents, one rating list",
     "ladder": "all known evaluators of a game in one rating list: learned against hand-written",

@@ -6,6 +6,7 @@ from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.patterns import PatternEval
 from evallearn.evaluators.plain import FunctionEval
+from evallearn.evaluators.quantised import QuantisedNet, quantise
 from evallearn.evaluators.solved import SolvedEval
 from evallearn.evaluators.zoo import hardest, read_card, zoo_file, zoo_names
 
@@ -15,10 +16,12 @@ __all__ = [
     "LinearEval",
     "MlpEval",
     "PatternEval",
+    "QuantisedNet",
     "SolvedEval",
     "feature_hash",
     "hardest",
     "load_evaluator",
+    "quantise",
     "read_card",
     "read_header",
     "save_evaluator",

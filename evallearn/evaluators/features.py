@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -26,22 +26,27 @@ LONG_GAME = 120
 """Plies of a game that `feature_hash` looks at, at most: enough to see every feature, and chess is slow upstairs."""
 
 
-def _feature_hash(game: Game) -> str:
-    digest = hashlib.sha256(repr((game.name, tuple(game.feature_names), game.n_phases)).encode())
+def fixed_positions(game: Game) -> Iterator[State]:
+    """The positions of eight games that are always the same, to see what a game shows."""
     lcg = 1
     for _ in range(8):
         s = game.initial()
         for _ in range(LONG_GAME):
             if game.is_terminal(s):
                 break
-            player = game.to_play(s)
-            seen = game.features(s, game.viewer(s))
-            if not np.isfinite(seen).all():
-                raise not_finite(game, s, seen)
-            digest.update(np.asarray(seen, "<f4").tobytes() + bytes([game.phase(s) % 256]))
+            yield s
             lcg = (lcg * 6364136223846793005 + 1442695040888963407) % 2**64
-            choices = game.actions(s) if player >= 0 else [outcome for outcome, _ in game.chances(s)]
+            choices = game.actions(s) or [outcome for outcome, _ in game.chances(s)]
             s = game.result(s, choices[(lcg >> 33) % len(choices)])
+
+
+def _feature_hash(game: Game) -> str:
+    digest = hashlib.sha256(repr((game.name, tuple(game.feature_names), game.n_phases)).encode())
+    for s in fixed_positions(game):
+        seen = game.features(s, game.viewer(s))
+        if not np.isfinite(seen).all():
+            raise not_finite(game, s, seen)
+        digest.update(np.asarray(seen, "<f4").tobytes() + bytes([game.phase(s) % 256]))
     return digest.hexdigest()[:12]
 
 

@@ -21,6 +21,7 @@ from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.patterns import PatternEval, cell_hash
+from evallearn.evaluators.quantised import NUMBERS, QuantisedNet
 from evallearn.protocols import Game
 
 FORMAT = 1
@@ -30,12 +31,14 @@ KINDS = {
     "linear": ("weights", "bias"),
     "mlp": ("w1", "b1", "w2", "b2", "w3", "b3"),
     "net": ("w1", "b1", "w2", "b2", "w3", "b3", "activation"),
+    "quantised": tuple(NUMBERS),
     "patterns": ("squares", "by", "unit", "held", "small", "wide"),
 }
 FLOAT32 = "F32 (float32)"
 TYPES = {
     "squares": "I16 (int16)", "by": "I16 (int16)", "held": "U8 (uint8)", "small": "I8 (int8)", "wide": "I16 (int16)",
-    "activation": "I16 (int16)",
+    "activation": "I16 (int16)", "exponents": "I16 (int16)", "q1": "I16 (int16)", "q2": "I16 (int16)",
+    "q3": "I16 (int16)", "c1": "I32 (int32)", "c2": "I32 (int32)", "c3": "I32 (int32)",
 }  # fmt: skip
 """Of the tensors that are not float32."""
 
@@ -72,7 +75,8 @@ def _checksum(tensors: dict[str, np.ndarray]) -> str:
     """sha256 over the numbers: a flipped bit would still be a number."""
     digest = hashlib.sha256()
     for name in sorted(tensors):
-        digest.update(name.encode() + np.ascontiguousarray(tensors[name], "<f4").tobytes())
+        kind = "<i4" if tensors[name].dtype == np.int32 else "<f4"  # which would not tell all of them apart
+        digest.update(name.encode() + np.ascontiguousarray(tensors[name], kind).tobytes())
     return digest.hexdigest()
 
 
@@ -110,6 +114,8 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
             return PatternEval.from_tensors(game, tensors, made)
         if header["kind"] == "net":
             return NetEval.from_tensors(game, tensors, made)
+        if header["kind"] == "quantised":
+            return QuantisedNet(game, tensors, made)
         return MlpEval(game, tensors, made)
     except EvaluatorError as error:
         raise EvaluatorError(f"{path}: {error}") from None

@@ -13,6 +13,7 @@ floors agree to the last bit.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,44 @@ def levels_of(game: Game) -> tuple[float, ...]:
     return tuple(map(float, game.levels or game.utility_range))
 
 
-class NetEval(FeatureEval):
+class Foretelling(FeatureEval):
+    """What nets of any numbers share: the way from their outputs to a value. `nets` is 1 or the number of phases."""
+
+    nets: int
+
+    def __init__(self, game: Game, made: Mapping[str, Any] | None = None) -> None:
+        super().__init__(game, made)
+        self.levels = levels_of(game)
+        self.steps = np.diff(self.levels)
+        self.outputs = len(self.steps)
+
+    @abstractmethod
+    def logits(self, x: Sequence[float], phase: int) -> list[float]:
+        """The outputs before they are squashed."""
+
+    def raw(self, x: Sequence[float], phase: int) -> float:
+        """What the features are worth to whoever sees them, less the middle of the range."""
+        worth = self.levels[0] - self.middle
+        for step, p in zip(self.steps.tolist(), self.chances(x, phase), strict=True):
+            worth += step * p
+        return worth
+
+    def value(self, x: Sequence[float], phase: int) -> float:
+        """Nothing is left to squash: the outputs are."""
+        return self.middle + float(np.float32(self.raw(x, phase)))
+
+    def chances(self, x: Sequence[float], phase: int) -> list[float]:
+        """The outputs: P(utility >= levels[j + 1]) for every j, never rising."""
+        p = [0.5 + 0.5 * squash(0.5 * logit) if logit == logit else 0.5 for logit in self.logits(x, phase)]
+        middle = self.outputs // 2
+        for j in range(middle + 1, self.outputs):
+            p[j] = min(p[j], p[j - 1])
+        for j in range(middle - 1, -1, -1):
+            p[j] = max(p[j], p[j + 1])
+        return p
+
+
+class NetEval(Foretelling):
     """Shapes: w1 [nets, n_features, h1], b1 [nets, h1], w2 [nets, h1, h2], b2 [nets, h2], w3 [nets, h, outputs], b3.
 
     nets is 1 or the number of phases; h2 may be 0, then there is one hidden layer, and w3 follows w1. h1 and h2 are
@@ -65,8 +103,7 @@ class NetEval(FeatureEval):
             raise unknown("activation", activation, ACTIVATIONS)
         if set(tensors) != set(TENSORS):
             raise EvaluatorError(f"a net needs the tensors {', '.join(TENSORS)}; got {', '.join(sorted(tensors))}")
-        self.activation, self.levels = activation, levels_of(game)
-        self.steps = np.diff(self.levels)
+        self.activation = activation
         with np.errstate(over="ignore"):  # a number too large for float32 is refused below
             self._tensors = {k: np.asarray(tensors[k], np.float32, order="C") for k in TENSORS}
         self._check_shapes()
@@ -75,7 +112,7 @@ class NetEval(FeatureEval):
         t, game = self._tensors, self.game
         nets, h1 = (t["w1"].shape[0], t["w1"].shape[2]) if t["w1"].ndim == 3 else (0, 0)
         h2 = t["w2"].shape[2] if t["w2"].ndim == 3 else 0
-        f, outs = len(game.feature_names), len(self.steps)
+        f, outs = len(game.feature_names), self.outputs
         wanted = {
             "w1": (nets, f, h1), "b1": (nets, h1), "w2": (nets, h1, h2), "b2": (nets, h2),
             "w3": (nets, h2 or h1, outs), "b3": (nets, outs),
@@ -88,36 +125,18 @@ class NetEval(FeatureEval):
                 )
             if not np.isfinite(t[k]).all():
                 raise EvaluatorError(f"tensor {k} of this net holds a number that is not finite: train it again")
-        self.nets, self.h1, self.h2, self.outputs = nets, h1, h2, outs
+        self.nets, self.h1, self.h2 = nets, h1, h2
 
     # --- the value ---------------------------------------------------------------------------------------------------
-    def raw(self, x: Sequence[float], phase: int) -> float:
-        """What the features are worth to whoever sees them, less the middle of the range."""
-        worth = self.levels[0] - self.middle
-        for step, p in zip(self.steps.tolist(), self.chances(x, phase), strict=True):
-            worth += step * p
-        return worth
-
-    def value(self, x: Sequence[float], phase: int) -> float:
-        """Nothing is left to squash: the outputs are."""
-        return self.middle + float(np.float32(self.raw(x, phase)))
-
-    def chances(self, x: Sequence[float], phase: int) -> list[float]:
-        """The outputs: P(utility >= levels[j + 1]) for every j, never rising."""
+    def logits(self, x: Sequence[float], phase: int) -> list[float]:
         k = phase if self.nets > 1 else 0
         t = self._tensors
         with np.errstate(over="ignore", invalid="ignore"):
             h = self._activate(_add_rows(t["b1"][k], x, t["w1"][k]))
             if self.h2:
                 h = self._activate(_add_rows(t["b2"][k], h.tolist(), t["w2"][k]))
-            z = t["b3"][k] + dot_plain(h, t["w3"][k])
-        p = [0.5 + 0.5 * squash(0.5 * logit) if logit == logit else 0.5 for logit in z.tolist()]
-        middle = self.outputs // 2
-        for j in range(middle + 1, self.outputs):
-            p[j] = min(p[j], p[j - 1])
-        for j in range(middle - 1, -1, -1):
-            p[j] = max(p[j], p[j + 1])
-        return p
+            z: list[float] = (t["b3"][k] + dot_plain(h, t["w3"][k])).tolist()
+        return z
 
     def _activate(self, z: np.ndarray) -> np.ndarray:
         h: np.ndarray = np.where(z == z, z, ZERO)  # huge weights of both signs: inf - inf says nothing

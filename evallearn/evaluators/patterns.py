@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from evallearn.errors import EvaluatorError, unknown
-from evallearn.evaluators.features import LONG_GAME, FeatureEval
+from evallearn.evaluators.features import FeatureEval, fixed_positions
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.squash import squash
 from evallearn.protocols import EvalKernel, Game, PatternSet, State
@@ -224,14 +224,7 @@ def _cell_hash(game: Game) -> str:
     )
     if game.stacks:
         shape = (*shape, [list(stack) for stack in game.stacks], [list(content) for content in game.stack_contents])
-    digest, lcg = hashlib.sha256(repr(shape).encode()), 1
-    for _ in range(8):
-        s = game.initial()
-        for _ in range(LONG_GAME):
-            if game.is_terminal(s):
-                break
-            digest.update(repr((list(map(int, game.cells(s, game.to_play(s)))), game.phase(s))).encode())
-            lcg = (lcg * 6364136223846793005 + 1442695040888963407) % 2**64
-            choices = game.actions(s)
-            s = game.result(s, choices[(lcg >> 33) % len(choices)])
+    digest = hashlib.sha256(repr(shape).encode())
+    for s in fixed_positions(game):
+        digest.update(repr((list(map(int, game.cells(s, game.to_play(s)))), game.phase(s))).encode())
     return digest.hexdigest()[:12]

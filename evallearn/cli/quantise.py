@@ -1,0 +1,84 @@
+"""evallearn quantise"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evallearn.cli.common import GAME, json_option, out, report
+from evallearn.errors import EvaluatorError, SpecError
+from evallearn.evaluators import read_header, save_evaluator
+from evallearn.evaluators.net import NetEval
+from evallearn.evaluators.quantised import QuantisedNet, quantise
+from evallearn.protocols import Game
+from evallearn.registry import load
+
+
+@click.command(name="quantise")
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--out", "to", type=click.Path(path_type=Path), required=True, help="The file to write.")
+@click.option("--positions", type=click.IntRange(1), default=2000, show_default=True, help="On which it is measured.")
+@click.option("--game", type=GAME, help="Your own game.  [default: the one that the file names]")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the games with the positions.")
+@json_option
+def command(path: Path, to: Path, positions: int, game: Game | None, seed: int, json_to: str | None) -> None:
+    """Write the net of FILE in small whole numbers, and tell what that costs.
+
+    Both nets judge positions of games that the net plays against itself, and choose a move by one ply.
+
+    Example: evallearn quantise runs/othello-td-seed1/net.safetensors --out small.safetensors
+    """
+    from evallearn.quality.quantised import measure_loss
+
+    check_out(to)
+    net = load(path, game)
+    if not isinstance(net, NetEval):
+        raise EvaluatorError(f"{path} is a {net.kind} Eval: give a net that `evallearn td` made")
+    small = quantise(net)
+    loss = measure_loss(net, small, positions, seed)
+    save_evaluator(small, to)
+    figures = {
+        "game": net.game.name,
+        "file": str(to),
+        "positions": loss.positions,
+        "mean_difference": loss.mean,
+        "largest_difference": loss.largest,
+        "choices_changed": loss.changed,
+        "bytes_before": path.stat().st_size,
+        "bytes_after": to.stat().st_size,
+        "evaluations_per_second_before": loss.per_second[0],
+        "evaluations_per_second_after": loss.per_second[1],
+        "speedup": loss.speedup,
+    }
+    report(figures, json_to, lambda: show(figures))
+
+
+def check_out(to: Path) -> None:
+    """Refuse to overwrite anything but a quantised net."""
+    if to.is_dir():
+        raise SpecError(f"--out {to} is a folder: name a file in it")
+    if to.exists():
+        try:
+            kind = read_header(to)["kind"]
+        except EvaluatorError:
+            kind = ""
+        if kind != QuantisedNet.kind:
+            raise SpecError(f"--out {to} is there already and is no quantised net: choose another name")
+
+
+def show(figures: dict[str, Any]) -> None:
+    mean, largest = figures["mean_difference"], figures["largest_difference"]
+    before, after = (figures[f"evaluations_per_second_{when}"] for when in ("before", "after"))
+    out.print(
+        f"{figures['positions']:,} positions of {figures['game']}: values differ by {mean:.5f} on average, "
+        f"{largest:.5f} at most"
+    )
+    out.print(f"the choice by one ply changes in {100 * figures['choices_changed']:.2f} % of them")
+    out.print(f"{figures['bytes_before']:,} bytes before, {figures['bytes_after']:,} after")
+    out.print(
+        f"{before:,.0f} evaluations/s before, {after:,.0f} after: x {figures['speedup']:.2f}; making the moves and "
+        "computing the features is part of it"
+    )
+    out.print(f"net: {figures['file']}")

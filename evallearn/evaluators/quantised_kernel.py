@@ -1,0 +1,97 @@
+# mypy: ignore-errors
+"""Template: `QuantisedNet`. The names below are injected.
+
+to_play, viewer, phase, features_mover | features_player       the game's `Rules`
+N_INPUTS, H1, H2, LAST, OUTPUTS, NETS, LOGISTIC                of the net
+whole_inputs .. dot_whole, squash, MIDDLE, BY_MOVER            of the toolkit (integers.py) and the game
+FINE, SPAN                                                     see quantised.py
+INCREMENTAL                                                    False: every sum from the start, for comparison
+
+Positions that are looked at one after the other differ in few inputs, as brothers in a search do; so `look` keeps the
+sums of the last position that each player saw with each net, and adds what differs. They are whole numbers: the way
+there leaves no trace.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit
+def sees(s):
+    """Whose eyes the net sees `s` with."""
+    return np.int64(to_play(s)) if BY_MOVER else np.int64(viewer(s))
+
+
+@njit
+def look(s, side, k, params):
+    """Brings params.sums[side, k] to the position `s`."""
+    if BY_MOVER:
+        features_mover(s, params.x)
+    else:
+        features_player(s, viewer(s), params.x)
+    fresh, places, values = params.fresh.ctypes.data, params.places.ctypes.data, params.values.ctypes.data
+    whole_inputs(fresh, params.x.ctypes.data, FINE, params.reach, N_INPUTS)
+    sums, weights = params.sums[side, k].ctypes.data, params.q1[k].ctypes.data
+    if INCREMENTAL:
+        n = differences(fresh, params.seen[side, k].ctypes.data, places, values, N_INPUTS, 1)
+        add_whole_rows(sums, sums, weights, places, values, n, H1)
+    else:
+        n = differences(fresh, params.zeros.ctypes.data, places, values, N_INPUTS, 0)
+        add_whole_rows(sums, params.c1[k].ctypes.data, weights, places, values, n, H1)
+
+
+@njit
+def activate(sums, layer, units, params):
+    """params.hidden: what the units of a layer make of their sums, whole numbers too."""
+    h = params.hidden
+    if LOGISTIC:
+        clip_sums(h.ctypes.data, sums.ctypes.data, params.shift[layer], -SPAN, SPAN - 1, units)
+        for j in range(units):
+            h[j] = params.logistic[layer, h[j] + SPAN]
+    else:
+        clip_sums(h.ctypes.data, sums.ctypes.data, params.shift[layer], 0, params.top[layer], units)
+
+
+@njit
+def second_layer(k, params):
+    """params.sums2 from the hidden units of the first layer."""
+    places, values = params.places.ctypes.data, params.values.ctypes.data
+    n = differences(params.hidden.ctypes.data, params.zeros.ctypes.data, places, values, H1, 0)
+    add_whole_rows(params.sums2.ctypes.data, params.c2[k].ctypes.data, params.q2[k].ctypes.data, places, values, n, H2)
+
+
+@njit
+def conclude(k, params):
+    """The outputs from the last hidden units: params.chances, never rising."""
+    p = params.chances
+    for o in range(OUTPUTS):
+        total = params.c3[k, o] + dot_whole(params.hidden.ctypes.data, params.q3[k, o].ctypes.data, LAST)
+        p[o] = 0.5 + 0.5 * squash(0.5 * (np.float64(total) * params.unit))
+    middle = OUTPUTS // 2
+    for o in range(middle + 1, OUTPUTS):
+        p[o] = min(p[o], p[o - 1])
+    for o in range(middle - 1, -1, -1):
+        p[o] = max(p[o], p[o + 1])
+
+
+@njit
+def evaluate_mover(s, params):
+    """What `s` is worth, less the middle of the range, to whom the net sees it with."""
+    k = np.int64(phase(s)) if NETS > 1 else np.int64(0)
+    side = sees(s)
+    look(s, side, k, params)
+    activate(params.sums[side, k], 0, H1, params)
+    if H2 > 0:
+        second_layer(k, params)
+        activate(params.sums2, 1, H2, params)
+    conclude(k, params)
+    total = params.lowest
+    for o in range(OUTPUTS):
+        total += params.steps[o] * params.chances[o]
+    return np.float32(total)
+
+
+@njit
+def evaluate_player(s, player, params):
+    value = MIDDLE + np.float64(evaluate_mover(s, params))
+    return value if sees(s) == player else -value

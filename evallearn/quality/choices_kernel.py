@@ -1,0 +1,49 @@
+# mypy: ignore-errors
+"""Template: what an Eval says of positions, and which action it would choose there by one ply.
+
+State, actions, result, is_terminal, to_play, viewer, chances       the game's `Rules`
+utility_player(s, player)                                           of any game
+evaluate_player                                                     of the Eval
+N_WORDS, HAS_CHANCE, CACHE                                          of the game; whether the disk cache is on
+"""
+
+import numpy as np
+from numba import njit
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+CHANCE = -1
+
+
+@njit(cache=CACHE, nogil=True)
+def choose(words, rolls, box, buffer, odds, values, best):
+    """Answers how often the Eval was asked. No position may be terminal.
+
+    words: uint64[n, N_WORDS]; rolls: int64[n], which outcome falls where one is rolled; box: the Eval's record; buffer,
+    odds: room for actions and outcomes; values: float64[n], to who is about to decide; best: int64[n], the number of
+    the action.
+    """
+    params = box[0]
+    asked = 0
+    for i in range(len(words)):
+        s = State(*to_fixed_tuple(words[i], N_WORDS))
+        rolling = HAS_CHANCE and to_play(s) == CHANCE
+        values[i] = evaluate_player(s, np.int64(viewer(s)) if rolling else np.int64(to_play(s)), params)
+        if rolling:
+            chances(s, buffer, odds)
+            s = result(s, np.int64(buffer[rolls[i]]))
+        player = np.int64(to_play(s))
+        highest = -np.inf
+        best[i] = -1
+        n = actions(s, buffer)
+        for a in range(n):
+            t = result(s, np.int64(buffer[a]))
+            if is_terminal(t):
+                worth = np.float64(utility_player(t, player))
+            else:
+                worth = np.float64(evaluate_player(t, player, params))
+                asked += 1
+            if worth > highest:
+                highest = worth
+                best[i] = a
+        asked += 1
+    return asked
