@@ -18,10 +18,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from strength_command import run, show
+
 from evallearn import get_game, parse_agent, play_match
 from evallearn.agents import Agent
-from evallearn.arena import MatchConfig, MatchResult
-from evallearn.errors import DataError, EvallearnError
+from evallearn.arena import MatchConfig
+from evallearn.errors import DataError
 from evallearn.games.checkers.moves import State
 from evallearn.games.checkers.table import EndgameTable, build_table
 
@@ -85,13 +87,6 @@ def match(given: argparse.Namespace) -> None:
         show(play_match(GAME, *agents, config, workers=given.workers))
 
 
-def show(found: MatchResult) -> None:
-    """One line."""
-    counts = f"+{found.wins} ={found.draws} -{found.losses}"
-    elo = f"{found.elo.elo:+.0f} Elo ({found.elo.low:+.0f} to {found.elo.high:+.0f})"
-    print(f"{found.names[0]} - {found.names[1]}: {counts}, score {found.score:.3f}, {elo}", flush=True)
-
-
 def arguments(words: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -111,13 +106,7 @@ COMMANDS = {"endgames": endgames, "match": match}
 
 def main(words: list[str] | None = None) -> int:
     """Exit code 2 for bad input."""
-    given = arguments(words)
-    try:
-        COMMANDS[given.what](given)
-    except EvallearnError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return run(COMMANDS, arguments(words))
 
 
 if __name__ == "__main__":

@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from strength_command import run, show
+
 from evallearn import get_game, parse_agent, play_match
 from evallearn.agents import Agent
 from evallearn.arena import MatchConfig, MatchResult
-from evallearn.errors import DataError, EvallearnError
+from evallearn.errors import DataError
 from evallearn.protocols import State
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/chess"
@@ -94,15 +96,6 @@ def play(given: argparse.Namespace, rival: str, config: MatchConfig) -> MatchRes
     return play_match(GAME, mine, parse_agent(rival, GAME), config, workers=given.workers)
 
 
-def show(found: MatchResult) -> None:
-    """One line."""
-    counts = f"+{found.wins} ={found.draws} -{found.losses}"
-    elo = f"{found.elo.elo:+.0f} Elo ({found.elo.low:+.0f} to {found.elo.high:+.0f})"
-    print(f"{found.names[0]} - {found.names[1]}: {counts}, score {found.score:.3f}, {elo}", flush=True)
-    if found.forfeits:
-        print(f"{len(found.forfeits)} games were forfeited; the last: {found.forfeits[-1].why}")
-
-
 def needed(name: str) -> Path:
     """A file of the reference data."""
     if not (REFERENCE / name).exists():
@@ -130,13 +123,7 @@ COMMANDS = {"wac": wac, "ladder": ladder, "match": match}
 
 def main(words: list[str] | None = None) -> int:
     """Exit code 2 for bad input."""
-    given = arguments(words)
-    try:
-        COMMANDS[given.what](given)
-    except EvallearnError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return run(COMMANDS, arguments(words))
 
 
 if __name__ == "__main__":

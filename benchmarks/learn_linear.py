@@ -3,10 +3,10 @@
     python benchmarks/learn_linear.py chess --out chess-linear.safetensors --run runs/chess-linear
     python benchmarks/learn_linear.py checkers --out checkers-linear.safetensors --run runs/checkers-linear
 
-Each generation plays with the Eval of the one before (the first with START), keeps the quiet plies, and fits the
-records of the last generations by logistic regression, with weights that go in a straight line from the opening to the
-endgame. What is learned is the outcome of the game mixed with the value that the search saw. The same command and seed
-make the same file, on any number of workers; a run that was stopped goes on.
+Chess begins with a hand-written Eval, checkers with one that learns from zero while it plays, by td. Each generation
+then plays with the Eval of the one before, keeps the quiet plies, and fits the records of the last generations by
+logistic regression. What is learned is the outcome of the game mixed with the value that the search saw. The same
+command and seed make the same weights, on any number of workers; a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from evallearn.errors import EvallearnError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.learn import fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
+from evallearn.train import OnlineTrainer
 
 
 @dataclass(frozen=True)
 class Plan:
     """What differs between the games."""
 
-    start: str
-    """Who plays the first generation."""
+    start: str | int
+    """Who plays the first generation: an Eval by name, or one that td teaches in so many games."""
     games: tuple[int, ...]
     """Of each generation."""
     nodes: int
@@ -40,13 +41,28 @@ class Plan:
     """The share of the outcome in what each generation learns: the search can be trusted more from one to the next."""
     remembered: int
     """So many generations are learned from, the newest included."""
+    taper: bool
+    """Weights go in a straight line from the opening to the endgame: fewer records are enough for those."""
     exploration: float = 0.02
 
 
 PLANS = {
-    "chess": Plan("handwritten:positional", (2000, 3000, 3000), 400, 8, (0.5, 0.5, 0.2), 3),
-    "checkers": Plan("handwritten:material", (2000, 2000, 3000, 3000), 300, 6, (0.5, 0.5, 0.1, 0.1), 2),
+    "chess": Plan("handwritten:positional", (2000, 3000, 3000), 400, 8, (0.5, 0.5, 0.2), 3, True),
+    "checkers": Plan(20_000, (3000, 4000), 300, 6, (0.1, 0.1), 2, False),
 }
+TD_DEPTH = 3
+
+
+def beginning(game: Game, plan: Plan, given: argparse.Namespace) -> Evaluator:
+    """The Eval whose games teach the first generation."""
+    if isinstance(plan.start, str):
+        return parse_evaluator(plan.start, game)
+    trainer = OnlineTrainer("td", depth=TD_DEPTH, horizon=plan.start, seed=given.seed)
+    given.run.mkdir(parents=True, exist_ok=True)
+    trainer.fit(game, games=plan.start, checkpoint=given.run / "td.checkpoint")
+    save_evaluator(trainer.evaluator({"name": f"{game.name}-td"}), given.run / f"{game.name}-td.safetensors")
+    print(f"{game.name}-td: {trainer.games_} games, {trainer.moves_} moves", flush=True)
+    return load_evaluator(given.run / f"{game.name}-td.safetensors", game)
 
 
 def generation(game: Game, plan: Plan, number: int, evaluator: Evaluator, given: argparse.Namespace) -> Evaluator:
@@ -62,8 +78,9 @@ def generation(game: Game, plan: Plan, number: int, evaluator: Evaluator, given:
     made = {"name": name, "command": f"python benchmarks/learn_linear.py {game.name} --seed {given.seed}"}
     dataset = Dataset(folders, game=game)
     found, details = fit_evaluator(
-        "logistic", dataset, game, seed=given.seed, made=made, taper=True, target="blend", blend=plan.blend[number]
-    )
+        "logistic", dataset, game, seed=given.seed, made=made, taper=plan.taper, target="blend",
+        blend=plan.blend[number],
+    )  # fmt: skip
     save_evaluator(found, given.run / f"{name}.safetensors")
     loss = details["metrics"]["log_loss"]
     print(f"{name}: {played.games} games, {dataset.n_records} records, held-out log loss {loss:.4f}", flush=True)
@@ -81,7 +98,7 @@ def main(words: list[str] | None = None) -> int:
     given = parser.parse_args(words)
     game, plan = get_game(given.game), PLANS[given.game]
     try:
-        evaluator: Evaluator = parse_evaluator(plan.start, game)
+        evaluator = beginning(game, plan, given)
         for number in range(len(plan.games)):
             evaluator = generation(game, plan, number, evaluator, given)
         save_evaluator(evaluator, given.out)  # type: ignore[arg-type]  # it came from a file

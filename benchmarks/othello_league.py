@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from evallearn.errors import unknown
+from evallearn.errors import EvallearnError, EvaluatorError, unknown
 from evallearn.evaluators import PatternEval, load_evaluator
 from evallearn.games.othello import Othello
 from evallearn.games.othello_rules import RULES, State
@@ -217,23 +217,30 @@ def find(text: str) -> Player:
         raise unknown("player or file", text, players)
     evaluator = load_evaluator(Path(text), Othello())
     if not isinstance(evaluator, PatternEval):
-        raise SystemExit(f"{text} is no pattern Eval, and this league plays only those")
+        raise EvaluatorError(
+            f"{text} is a {evaluator.kind} Eval, and this league plays only patterns: give one of those"
+        )
     return of_eval(evaluator)
 
 
-def main() -> int:
+def main(words: list[str] | None = None) -> int:
+    """Exit code 2 for bad input."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("player", nargs="?", help="a .safetensors file, or the name of a published player")
     parser.add_argument("--games", type=int, default=10_000, help="against SWH")
     parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     if not REFERENCE.is_dir():
         print(f"{REFERENCE} is not there: nothing was measured")
         return 0
-    if options.check or options.player is None:
-        check()
-    else:
-        measure(find(options.player), options.games)
+    try:
+        if options.check or options.player is None:
+            check()
+        else:
+            measure(find(options.player), options.games)
+    except EvallearnError as error:
+        print(error, file=sys.stderr)
+        return 2
     return 0
 
 

@@ -2,7 +2,8 @@
 
 from evallearn.data.dataset import Batch, Dataset
 from evallearn.data.manifest import Manifest, read_manifest, rebuild_manifest
-from evallearn.data.records import Origin, Record, ShardInfo, read_shard, write_shard
+from evallearn.data.origin import Origin
+from evallearn.data.records import Record, ShardInfo, read_shard, write_shard
 from evallearn.data.selfplay import SelfPlayConfig, play_game, run_selfplay
 
 __all__ = [

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evallearn.data.manifest import combine, no_records, read_manifest
-from evallearn.data.records import Origin, Record, from_table, read_header, read_shard, shard_paths
+from evallearn.data.origin import Origin
+from evallearn.data.records import Record, from_table, read_header, read_shard, shard_paths
 from evallearn.errors import DataError, unknown
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from evallearn.atomic import write_atomically
-from evallearn.data.records import FORMAT, Origin, ShardInfo, inspect_shard, shard_paths
+from evallearn.data.origin import Origin
+from evallearn.data.records import FORMAT, ShardInfo, inspect_shard, shard_paths
 from evallearn.errors import DataError
 
 

@@ -16,20 +16,18 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evallearn.atomic import write_atomically
+from evallearn.data.origin import Origin
 from evallearn.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from evallearn.agents import Agent
-    from evallearn.protocols import Game
 
 FORMAT = 1
 """Raise it whenever a column or the meaning of one changes."""
@@ -58,103 +56,6 @@ class Record(NamedTuple):
     depth: int
     outcome: float
     """How the game ended."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Everything that is the same for all records of a folder."""
-
-    game: str
-    game_version: int
-    feature_hash: str
-    feature_names: tuple[str, ...]
-    n_phases: int
-    n_words: int
-    """64-bit words of a state; 0 where states and actions are text."""
-    win: float
-    """The utility of the best win: what makes outcomes of one game comparable with those of another."""
-    loss: float
-    """That of the worst loss."""
-    agents: tuple[str, ...] = ()
-    agent_hashes: tuple[str, ...] = ()
-    settings: Mapping[str, Any] | None = None
-    """What else decides which games are played: seed, openings, exploration."""
-
-    @classmethod
-    def of(cls, game: Game, agents: Sequence[Agent] = (), settings: Mapping[str, Any] | None = None) -> Origin:
-        """The origin of records that `agents` make of `game`."""
-        from evallearn.evaluators.features import feature_hash
-
-        n_words = 0 if game.rules is None else game.rules.n_words
-        return cls(
-            game.name,
-            game.version,
-            feature_hash(game),
-            tuple(game.feature_names),
-            game.n_phases,
-            n_words,
-            float(game.utility_range[1]),
-            float(game.utility_range[0]),
-            tuple(short_name(a) for a in agents),
-            tuple(agent_hash(a) for a in agents),
-            dict(settings or {}),
-        )
-
-    @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Origin:
-        """Reads what asdict wrote and json carried; KeyError if something is missing."""
-        found = {"loss": -found["win"], **found}  # earlier versions kept no other games
-        values: dict[str, Any] = {f.name: found[f.name] for f in fields(cls)}
-        return cls(**values | {k: tuple(v) for k, v in values.items() if isinstance(v, list)})
-
-    def same_features(self, other: Origin) -> bool:
-        """True if records of both can be learned from together."""
-        return all(getattr(self, k) == getattr(other, k) for k in FEATURE_FIELDS)
-
-    def share(self, outcome: np.ndarray) -> np.ndarray:
-        """float32[n] in [-1, 1]: outcomes on the scale from the worst loss to the best win, as an Eval is squashed."""
-        middle, half = (self.win + self.loss) / 2, (self.win - self.loss) / 2
-        shares: np.ndarray = (outcome - np.float32(middle)) / np.float32(half)
-        return shares
-
-    def features_text(self) -> str:
-        """What the records show, for a message."""
-        count = f"{len(self.feature_names)} features in {self.n_phases} phases"
-        return f"{self.game} v{self.game_version}, {count} ({self.feature_hash})"
-
-    def differences(self, other: Origin) -> list[str]:
-        """What keeps records of both from lying in one folder."""
-        mine, theirs = asdict(self), asdict(other)
-        keys = [k for k in mine if k != "settings"]
-        settings = sorted({*mine["settings"], *theirs["settings"]})
-        return _differences(mine, theirs, keys) + _differences(mine["settings"], theirs["settings"], settings)
-
-
-FEATURE_FIELDS = ("game", "game_version", "feature_hash", "feature_names", "n_phases", "n_words", "win", "loss")
-
-
-def _differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
-    unlike = [k for k in keys if mine.get(k) != theirs.get(k)]
-    return [f"{k} {_plain(mine.get(k))} there, {_plain(theirs.get(k))} asked" for k in unlike]
-
-
-def _plain(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def short_name(agent: Agent) -> str:
-    """The agent's name without the folders of an evaluator file: a copy elsewhere makes the same records."""
-    return agent.name.rsplit("/", 1)[-1]
-
-
-def agent_hash(agent: Agent) -> str:
-    """Twelve digits for what decides an agent's play beside its name: limits, tie-break and learned numbers."""
-    seen = [type(agent).__name__, short_name(agent), *(str(getattr(agent, k, "")) for k in ("limits", "random_ties"))]
-    digest = hashlib.sha256(repr(seen).encode())
-    tensors = getattr(getattr(agent, "evaluator", None), "tensors", dict)
-    for key, tensor in sorted(tensors().items()):
-        digest.update(key.encode() + np.ascontiguousarray(tensor).tobytes())
-    return digest.hexdigest()[:12]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from evallearn.data.boards import board_of, on_fastest_floor
 from evallearn.data.manifest import Manifest, build_manifest, manifest_path, read_manifest, write_manifest
+from evallearn.data.origin import Origin
 from evallearn.data.records import (
-    Origin,
     Record,
     ShardInfo,
     inspect_shard,

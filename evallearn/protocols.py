@@ -65,6 +65,10 @@ class Rules:
     """utility_player(s, player): utility of a terminal state to `player`, float32."""
     features_player: Callable[[Any, int, Any], None] | None = None
     """features_player(s, player, out: float32[n_features]): the features seen by `player`."""
+    active_features: Callable[[Any, int, Any, Any], int] | None = None
+    """active_features(s, player, places: int32[n_features + 1], values: float32[n_features + 1]) -> n: those that are
+    not 0, the last one first: where most are 0 a net saves the search for them.
+    """
     chances: Callable[[Any, Any, Any], int] | None = None
     """chances(s, out: int32[max_outcomes], probabilities: float64[max_outcomes]) -> n, where to_play(s) is CHANCE.
 
@@ -130,6 +134,21 @@ class Endgames:
     """The table that `probe` reads: byte_at(address, i) of evallearn.compiled.memory."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class KnownValues:
+    """Positions of a two-player game with dice whose value the game can look up, as an Eval consults them.
+
+    `SolvedEval` asks them first. Values are to the game's `viewer`, who is to roll.
+    """
+
+    value: Callable[[Any], float | None]
+    """value(s) of an unfinished position; None where it is not known."""
+    probe: Callable[[Any, Any], float]
+    """probe(s, address of memory) -> the same of a compiled state, float64, or NaN; marked @jitable."""
+    memory: np.ndarray
+    """float32: what `probe` reads by float_at(address, i) of evallearn.compiled.memory."""
+
+
 @dataclass(frozen=True)
 class Heuristic:
     """A hand-written Eval as data: weights on named features, squashed like every other Eval."""
@@ -167,6 +186,10 @@ class Game(ABC):
     zero_sum: ClassVar[bool] = True
     utility_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     """The utility of the worst loss and of the best win."""
+    levels: ClassVar[tuple[float, ...]] = ()
+    """All results that a game can end with, lowest first, where a net shall foretell each (`NetEval`); (): only loss
+    and win.
+    """
     scored: ClassVar[bool] = False
     """True if the utility counts points from which nobody can tell who won, as Pacman's. Matches compare the means."""
     feature_names: ClassVar[tuple[str, ...]] = ()
@@ -195,6 +218,8 @@ class Game(ABC):
 
     The constructor reads the texts (SpecError if it cannot), and sets `name` to such a text unless all are defaults.
     """
+    views: ClassVar[tuple[str, ...]] = ()
+    """Those of the parameters that change only what an Eval sees: Evals of either kind play the same game."""
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     @abstractmethod
@@ -252,7 +277,7 @@ class Game(ABC):
         """
         return None
 
-    def endgames(self) -> Endgames | None:
+    def endgames(self) -> Endgames | KnownValues | None:
         """The game's endgame table, or None if there can be none. Raises GameError where it has yet to be made."""
         return None
 
@@ -338,8 +363,31 @@ class Game(ABC):
         """The position alone, as if nothing had been played before it."""
         return self.decode(self.encode(s)) if self.history(s) else s
 
+    # --- the same game through other eyes ---------------------------------------------------------------------------
+    def seen_as(self, name: str) -> Game:
+        """This game as an Eval of the game `name` sees it; itself where the two differ in more than a view."""
+        base, theirs = _settings(name)
+        if name == self.name or (base, self._rules_of(theirs)) != self.plays:
+            return self
+        return type(self)(**theirs)
+
+    @property
+    def plays(self) -> tuple[str, frozenset[tuple[str, str]]]:
+        """Name and parameters, less the views: games that have it in common have the same rules."""
+        base, settings = _settings(self.name)
+        return base, self._rules_of(settings)
+
+    def _rules_of(self, settings: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+        return frozenset((k, v) for k, v in settings.items() if k not in self.views)
+
     def __repr__(self) -> str:
         return f"<game {self.name} v{self.version}>"
+
+
+def _settings(name: str) -> tuple[str, dict[str, str]]:
+    """A game's name as `get_game` takes it: what stands before the parameters, and these."""
+    base, *settings = name.split(",")
+    return base, {k: v for k, _, v in (setting.partition("=") for setting in settings)}
 
 
 class Evaluator(ABC):

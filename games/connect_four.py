@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.games.walks import blocks, mirrored, walks
+from evallearn.games.walks import blocks, mirrored, slopes, walks
 from evallearn.protocols import Game, Heuristic, PatternSet, Rules
 
 COLUMNS, ROWS = 7, 6
@@ -211,6 +211,15 @@ class ConnectFour(Game):
             note="All blocks of 3 by 4, 4 by 3 and 2 by 6 squares.",
             by_player=True,
             learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 20},
+        ),
+        "slopes": PatternSet(
+            patterns=[
+                *(block for w, h in ((3, 4), (4, 3), (2, 6)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)),
+                *slopes(4, 3, COLUMNS, ROWS, SYMMETRIES),
+            ],
+            note="The blocks, and all diagonals of 4 squares with those above and below.",
+            by_player=True,
+            learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 20, "least": 0.1},
         ),
         "walks": PatternSet(
             patterns=walks(70, 8, COLUMNS, ROWS, SYMMETRIES, seed=1),

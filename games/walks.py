@@ -70,6 +70,20 @@ def blocks(width: int, height: int, columns: int, rows: int, symmetries: tuple[P
     return tuple(found)
 
 
+def slopes(width: int, height: int, columns: int, rows: int, symmetries: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+    """Rising diagonals of `width` cells, each with those above and below it that make `height`; none an image."""
+    found, known, below = list[Pattern](), set[Pattern](), (height - 1) // 2
+    for column in range(columns - width + 1):
+        for row in range(rows - width + 1):
+            first = [row + c - below for c in range(width)]
+            cells = [(column + c, r) for c in range(width) for r in range(first[c], first[c] + height) if 0 <= r < rows]
+            slope = tuple(rows * c + r for c, r in cells)
+            if slope not in known:
+                found.append(slope)
+                known.update(tuple(sorted(s[cell] for cell in slope)) for s in symmetries)
+    return tuple(found)
+
+
 def mirrored(columns: int, rows: int) -> Pattern:
     """Left for right: cell i goes to mirrored[i]."""
     return tuple(rows * (columns - 1 - i // rows) + i % rows for i in range(columns * rows))

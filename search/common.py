@@ -61,7 +61,7 @@ def require_two_player_zero_sum(game: Game, search: str) -> None:
 
 def require_own_eval(game: Game, evaluator: Evaluator) -> None:
     """Refuse an Eval that was made for another game."""
-    if evaluator.game.name != game.name:
+    if evaluator.game.plays != game.plays:
         raise SearchError(f"the {evaluator.name} Eval is of {evaluator.game.name}, not of {game.name}: choose another")
 
 

@@ -1,8 +1,21 @@
-"""For all tests: Hypothesis must not take a busy machine for a slow function."""
+"""For all tests: what the place they are started from must not change.
+
+Hypothesis must not take a busy machine for a slow function. Where PYTHONDONTWRITEBYTECODE is set, every worker would
+rewrite the asserts of all test files again, and every process that a test starts would compile the package again. And
+a script's background jobs ignore Ctrl-C, so that a search which a test interrupts would never end.
+"""
 
 from __future__ import annotations
+
+import os
+import signal
+import sys
 
 from hypothesis import settings
 
 settings.register_profile("evallearn", deadline=None)
 settings.load_profile("evallearn")
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -18,6 +18,8 @@ from evallearn.check import check_game
 from evallearn.compiled.bits import jitable, u64
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import GameError
+from evallearn.games.pig import Pig
+from evallearn.games.pig_rules import RULES as PIG_RULES
 from evallearn.protocols import Game, Heuristic
 from evallearn.registry import game_names, get_game
 
@@ -636,6 +638,57 @@ def test_rules_by_mover_of_a_game_with_chance_are_refused():
 )
 def test_rules_of_another_kind_of_game_are_refused(changes, line):
     complains(with_rules(**changes), r"double_move\.rules\." + line)
+
+
+# --- features that are not 0 ---------------------------------------------------------------------------------------
+@jitable
+def active_in_pig(s, player, places, values):
+    x, n = np.zeros(10, np.float32), 0
+    PIG_RULES.features_player(s, player, x)
+    for i in range(9, -1, -1):
+        if x[i] != 0:
+            places[n], values[n] = i, x[i]
+            n += 1
+    return n
+
+
+@jitable
+def active_forwards(s, player, places, values):
+    n = active_in_pig(s, player, places, values)
+    places[:n], values[:n] = places[:n][::-1].copy(), values[:n][::-1].copy()
+    return n
+
+
+@jitable
+def active_of_the_mover(s, player, places, values):
+    return active_in_pig(s, 0, places, values)
+
+
+@jitable
+def active_too_many(s, player, places, values):
+    places[11] = 1
+    return 0
+
+
+def pig_with(active: Any) -> Game:
+    return broken(Pig, rules=dataclasses.replace(PIG_RULES, active_features=active))
+
+
+def test_games_that_find_their_active_features_find_all_of_them():
+    assert check_game(pig_with(active_in_pig), games=2, every=7).floors == ("plain", "compiled")
+    assert check_game(get_game("backgammon,features=tesauro"), games=1, every=9).floors == ("plain", "compiled")
+
+
+@pytest.mark.parametrize(
+    ("active", "line"),
+    [
+        (active_forwards, r"gave \[\(3, 1\.0\), .* to player 0, the features that are not 0 are \[.*\] in '.*'"),
+        (active_of_the_mover, r"gave \[.*\] to player 1, .*; name all that features_player makes, the last one first"),
+        (active_too_many, r"raised IndexError: .*; write 10 places at most"),
+    ],
+)  # fmt: skip
+def test_wrong_active_features_are_told(active, line):
+    complains(pig_with(active), rf"pig\.rules\.active_features: {line}.*")
 
 
 # --- rules that Numba cannot compile -----------------------------------------------------------------------------

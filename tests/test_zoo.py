@@ -30,7 +30,7 @@ from evallearn.evaluators import (
     zoo_file,
     zoo_names,
 )
-from evallearn.evaluators.zoo import CARD, MOST_BYTES, zoo_folder
+from evallearn.evaluators.zoo import CARD, MOST_BYTES, zoo_folder, zoo_name
 from evallearn.protocols import CHANCE, Evaluator, Game, Limits
 from evallearn.quality.card import add_to_zoo, card_limits, make_card
 
@@ -54,7 +54,7 @@ def test_a_shipped_eval_is_small_and_its_card_tells_all(name: str) -> None:
     path, card = zoo_file(name), read_card(name)
     assert path.stat().st_size == card["bytes"] < MOST_BYTES
     header = read_header(path)
-    assert f"{card['game']}/{card['name']}" == name
+    assert zoo_name(card["game"], card["name"]) == name
     assert (header["game"], header["kind"], header["made"]["command"]) == (card["game"], card["kind"], card["command"])
     assert card["minutes"] > 0
     assert sum(card["learned_from"].values()) > 0

@@ -14,6 +14,7 @@ from evallearn.train.stream import ArrayStream, RecordStream
 if TYPE_CHECKING:
     from evallearn.train.linear import LinearEvalTrainer
     from evallearn.train.mlp import MlpTrainer
+    from evallearn.train.neural import NeuralTrainer
     from evallearn.train.online_trainer import OnlineTrainer
     from evallearn.train.patterns import PatternTrainer
 
@@ -24,6 +25,7 @@ __all__ = [
     "LinearEvalTrainer",
     "Metrics",
     "MlpTrainer",
+    "NeuralTrainer",
     "OnlineTrainer",
     "PatternTrainer",
     "RecordStream",
@@ -41,6 +43,10 @@ def __getattr__(name: str) -> Any:
         from evallearn.train.mlp import MlpTrainer
 
         return MlpTrainer
+    if name == "NeuralTrainer":
+        from evallearn.train.neural import NeuralTrainer
+
+        return NeuralTrainer
     if name == "OnlineTrainer":
         from evallearn.train.online_trainer import OnlineTrainer
 

@@ -35,6 +35,9 @@ class PatternTrainer(SelfTaughtTrainer):
         epsilon: float | None = None,
         opening_plies: int | None = None,
         coherence: bool | None = None,
+        least: float | None = None,
+        depth: int | None = None,
+        deep_games: int | None = None,
         finest: float = 0.0,
         prune: float = 0.0,
         seed: int = 1,
@@ -47,7 +50,8 @@ class PatternTrainer(SelfTaughtTrainer):
         """
         self.patterns, self.alpha, self.half_life, self.horizon = patterns, alpha, half_life, horizon
         self.lambda_, self.epsilon, self.opening_plies = lambda_, epsilon, opening_plies
-        self.coherence, self.finest, self.prune, self.seed = coherence, finest, prune, seed
+        self.coherence, self.least, self.depth, self.deep_games = coherence, least, depth, deep_games
+        self.finest, self.prune, self.seed = finest, prune, seed
 
     def learner(self, game: Game) -> TdLearner:
         if not game.pattern_sets and not isinstance(self.patterns, PatternSet):
@@ -60,7 +64,10 @@ class PatternTrainer(SelfTaughtTrainer):
 
     def settings(self, game: Game, patterns: PatternSet) -> TdSettings:
         """What was asked for, what the set says, what is usual, in this order."""
-        names = ("alpha", "half_life", "horizon", "lambda_", "epsilon", "opening_plies", "coherence")
+        names = (
+            "alpha", "half_life", "horizon", "lambda_", "epsilon", "opening_plies", "coherence", "least", "depth",
+            "deep_games",
+        )  # fmt: skip
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         openings = {"opening_plies": 4 * game.opening_plies}
         return TdSettings(**{**USUAL, **openings, **patterns.learning, **given}, seed=self.seed)

@@ -47,7 +47,9 @@ class Learner(Protocol):
     def errors(self) -> float: ...
     @property
     def weights(self) -> np.ndarray: ...
-    def learn(self, games: int) -> None: ...
+    def learn(self, games: int) -> None:
+        """Play so many games, or some more where they come in rounds."""
+
     def save(self, path: Path) -> None: ...
     def restore(self, path: Path) -> None: ...
 
@@ -106,11 +108,11 @@ class SelfTaughtTrainer(ABC):
     def _tick(
         self, game: Game, learner: Learner, games: int, start: float, on_progress: Callable[[Progress], None] | None
     ) -> float:
-        """So many games and a report; how many seconds the games took."""
-        moves, errors, before = learner.moves, learner.errors, perf_counter()
+        """So many games, or some more, and a report; how many seconds they took."""
+        first, moves, errors, before = learner.games, learner.moves, learner.errors, perf_counter()
         learner.learn(games)
         now = perf_counter()
-        taken, played = max(now - before, 1e-9), learner.moves - moves
+        taken, games, played = max(now - before, 1e-9), learner.games - first, learner.moves - moves
         self._refuse_divergence(game, learner)
         self._keep(learner)
         error = (learner.errors - errors) / max(1, played)

@@ -6,7 +6,10 @@ the same weights in fewer passes while features are few; this one does not care 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
+from sklearn import config_context
 from sklearn.linear_model import SGDClassifier
 
 from evallearn.train.methods import Fitted, Settings
@@ -46,10 +49,11 @@ class PooledSgd:
         if self.taper:
             place = 2.0 * phase / (self.n_phases - 1) - 1.0
             z = np.hstack([place[:, None] * z, place[:, None], z])
-        _learn(self.common, z, q)
+        jobs = [(self.common, np.arange(len(z)))]
         if self.own:
-            for k, rows in by_group(phase, self.n_phases):
-                _learn(self.own[k], z[rows], q[rows])
+            jobs += [(self.own[k], rows) for k, rows in by_group(phase, self.n_phases)]
+        with ThreadPoolExecutor(2) as pool:  # all phases together are as many records as each by itself
+            list(pool.map(lambda job: _learn(job[0], job[1], z, q), jobs))
 
     def theta(self) -> np.ndarray:
         """float64[n_phases, n_features + 1]: log odds."""
@@ -66,13 +70,14 @@ class PooledSgd:
         return theta
 
 
-def _learn(model: SGDClassifier, z: np.ndarray, q: np.ndarray) -> None:
-    """A draw is two rows of half a weight, one won and one lost."""
+def _learn(model: SGDClassifier, rows: np.ndarray, z: np.ndarray, q: np.ndarray) -> None:
+    """From some rows of z. A draw is two rows of half a weight, one won and one lost."""
     model.eta0 = STEP / (z.shape[1] + 1.0)
-    won, lost = q > 0.0, q < 1.0
-    x, weight = np.vstack([z[won], z[lost]]), np.concatenate([q[won], 1.0 - q[lost]])
-    label = np.repeat([1, 0], [int(won.sum()), int(lost.sum())])
-    model.partial_fit(x, label, classes=[0, 1], sample_weight=weight)
+    won, lost = rows[q[rows] > 0.0], rows[q[rows] < 1.0]
+    x, weight = z.take(np.append(won, lost), axis=0), np.append(q[won], 1.0 - q[lost])
+    label = np.repeat([1, 0], [len(won), len(lost)])
+    with config_context(assume_finite=True):  # `summarise`, or `checked`, has looked
+        model.partial_fit(x, label, classes=[0, 1], sample_weight=weight)
 
 
 def _coefficients(model: SGDClassifier) -> np.ndarray:

@@ -10,8 +10,12 @@ one first: with lambda above 0 also from lambda**n of the errors n plies later, 
 best ones (the forward view of Sutton 1988). V is tanh of the sum of weights; the step is the error times alpha, shared
 out to all places: the gradient of the log loss.
 
+With `depth` above 1 the target is what alpha-beta of that depth says with the tables themselves, in all games or in the
+last ones, `deep_games`. The plain version takes minimax: the value and the first best action are the same.
+
 With `coherence` every weight has a step of its own, smaller where its errors cancel out (Beal & Smith, "Temporal
-coherence and prediction decay in TD learning", 1999).
+coherence and prediction decay in TD learning", 1999), but never smaller than the part `least`: or else sums from the
+time when all targets were guesses could stop it for good.
 """
 
 from __future__ import annotations
@@ -31,6 +35,8 @@ from evallearn.mixing import scramble
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 
 TEMPLATE = Path(__file__).with_name("td_kernel.py")
+DEEPEST = 12
+"""Plies; a target that costs more than a million positions teaches too little."""
 COUNTERS = ("counter", "games", "moves", "errors")
 
 
@@ -50,6 +56,12 @@ class TdSettings:
     opening_plies: int = 8
     """Each game opens with 0 to so many random moves."""
     coherence: bool = False
+    least: float = 0.0
+    """Which part of the step coherence leaves to every weight."""
+    depth: int = 1
+    """Plies of look-ahead behind a target."""
+    deep_games: int = 0
+    """The last games up to the horizon that look `depth` plies ahead, with a step that begins anew; 0: all do."""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -59,11 +71,24 @@ class TdSettings:
             ("horizon", self.horizon, self.horizon >= 0, "0 or more games"),
             ("lambda", self.lambda_, 0 <= self.lambda_ < 1, "a number from 0 to below 1"),
             ("epsilon", self.epsilon, 0 <= self.epsilon <= 1, "a number from 0 to 1"),
+            ("least", self.least, 0 <= self.least <= 1, "a number from 0 to 1"),
+            ("depth", self.depth, 1 <= self.depth <= DEEPEST, f"1 to {DEEPEST} plies"),
+            ("deep_games", self.deep_games, 0 <= self.deep_games <= self.horizon, "0 or more games, at most horizon"),
             ("opening_plies", self.opening_plies, self.opening_plies >= 0, "0 or more plies"),
             ("seed", self.seed, 0 <= self.seed < 2**63, "a whole number from 0 to 2**63 - 1"),
         ):
             if not ok:
                 raise SpecError(f"{name}={value!r} does not work: give {remedy}")
+
+    @property
+    def deep_from(self) -> int:
+        """The first game that looks `depth` plies ahead."""
+        return self.horizon - self.deep_games if self.deep_games else 0
+
+    def gone(self, games: int) -> float:
+        """How much of the step is gone in that game, in a straight line: all of it before the deep games, then anew."""
+        since = games - self.deep_from
+        return since * inverse(self.deep_games or self.horizon) if since >= 0 else games * inverse(self.deep_from)
 
 
 def inverse(games: int) -> float:
@@ -96,12 +121,16 @@ class TdLearner:
             ("epsilon", "f8"), ("opening", "i8"), ("actions", "i4", (rules.max_actions,)),
             ("values", "f8", (rules.max_actions,)), ("movers", "i4", plies), ("starts", "i8", plies),
             ("gaps", "f8", plies), ("followed", "i4", plies),
+            ("least", "f8"), ("deep", "i8"), ("depth", "i8"), ("deep_from", "i8"), ("deep_cooling", "f8"),
+            ("below", "i4", (settings.depth, rules.max_actions)),
         ]  # fmt: skip
         self.box = np.zeros(1, np.dtype(fields, align=True))
         self.box["words"] = game.encode(game.initial())
         self.box["counter"] = scramble(settings.seed)
         self.box["alpha"], self.box["lambda_"] = settings.alpha, settings.lambda_
-        self.box["decay"], self.box["cooling"] = inverse(settings.half_life), inverse(settings.horizon)
+        self.box["decay"], self.box["cooling"] = inverse(settings.half_life), inverse(settings.deep_from)
+        self.box["least"], self.box["deep"], self.box["deep_from"] = settings.least, settings.depth, settings.deep_from
+        self.box["deep_cooling"] = inverse(settings.deep_games or settings.horizon)
         self.box["epsilon"], self.box["opening"] = settings.epsilon, settings.opening_plies
         self.params = layout.record()
         self.trail = np.zeros((rules.max_plies + 1, places), np.int32)

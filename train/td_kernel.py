@@ -57,14 +57,58 @@ def best_child(s, n, io, weights, params, rows):
 
 
 @njit
-def change(weights, memory, start, row, error, rate):
+def worth_ahead(s, depth, alpha, beta, io, weights, params):
+    """What `s` is worth to its mover by so many plies of alpha-beta; fail-soft, see `alphabeta`."""
+    if is_terminal(s):
+        return np.float64(utility_mover(s)) / SCALE
+    side = to_play(s)
+    if depth == 0:
+        look(s, params, side)
+        return squash(add_up(weights, group(s) * ENTRIES, params.index[side]))
+    row = io.below[depth]  # a row of its own for every ply
+    n = actions(s, row)
+    best = -np.inf
+    for i in range(n):
+        after = result(s, np.int64(row[i]))
+        if to_play(after) == side:
+            value = worth_ahead(after, depth - 1, alpha, beta, io, weights, params)
+        else:
+            value = -worth_ahead(after, depth - 1, -beta, -alpha, io, weights, params)
+        if value > best:
+            best = value
+            alpha = max(alpha, value)
+            if value >= beta:
+                break
+    return best
+
+
+@njit
+def best_ahead(s, n, io, weights, params):
+    """The same by io.depth plies; the values of all others are bounds."""
+    chosen = 0
+    best = -np.inf
+    for i in range(n):
+        after = result(s, np.int64(io.actions[i]))
+        if to_play(after) == to_play(s):
+            value = worth_ahead(after, io.depth - 1, best, np.inf, io, weights, params)
+        else:
+            value = -worth_ahead(after, io.depth - 1, -np.inf, -best, io, weights, params)
+        io.values[i] = value
+        if value > best:
+            best = value
+            chosen = i
+    return chosen
+
+
+@njit
+def change(weights, memory, start, row, error, rate, least):
     """Move what the position at `row` is worth by a part of the error."""
     for p in range(N_PLACES):
         i = start + row[p]
         own = rate
         if COHERENCE:
             if memory[i, 1] > 0:
-                own *= abs(np.float64(memory[i, 0])) / np.float64(memory[i, 1])
+                own *= max(least, abs(np.float64(memory[i, 0])) / np.float64(memory[i, 1]))
             memory[i, 0] += np.float32(error)
             memory[i, 1] += np.float32(abs(error))
         weights[i] += np.float32(own * error)
@@ -80,7 +124,7 @@ def teach(plies, io, weights, memory, trail):
         elif k + 1 < plies and io.movers[k] != io.movers[k + 1]:
             total = -total
         total = io.gaps[k] + io.lambda_ * total
-        change(weights, memory, io.starts[k], trail[k], total, io.rate)
+        change(weights, memory, io.starts[k], trail[k], total, io.rate, io.least)
 
 
 @njit
@@ -93,7 +137,10 @@ def play(s, io, weights, memory, params, trail, rows):
         n = actions(s, io.actions)
         io.movers[ply] = to_play(s)
         io.starts[ply] = group(s) * ENTRIES
-        best = best_child(s, n, io, weights, params, rows)
+        if io.depth > 1:
+            best = best_ahead(s, n, io, weights, params)
+        else:
+            best = best_child(s, n, io, weights, params, rows)
         io.gaps[ply] = io.values[best] - value
         io.errors += abs(io.gaps[ply])
         chosen = best
@@ -102,6 +149,10 @@ def play(s, io, weights, memory, params, trail, rows):
         io.followed[ply] = chosen == best
         s = result(s, np.int64(io.actions[chosen]))
         ply += 1
+        if io.depth > 1:
+            if not is_terminal(s):
+                value = judge(s, weights, params, trail[ply])
+            continue
         value = io.values[chosen] if to_play(s) == io.movers[ply - 1] else -io.values[chosen]
         for p in range(N_PLACES):
             trail[ply, p] = rows[chosen, p]
@@ -116,6 +167,8 @@ def learn(box, weights, memory, eval_box, trail, rows, games):
     io, params = box[0], eval_box[0]
     start = State(*to_fixed_tuple(io.words, N_WORDS))
     for _ in range(games):
-        left = max(0.0, 1.0 - io.games * io.cooling)
+        since = io.games - io.deep_from
+        io.depth = io.deep if since >= 0 else 1
+        left = max(0.0, 1.0 - (since * io.deep_cooling if since >= 0 else io.games * io.cooling))
         io.rate = left * io.alpha / (N_PLACES * (1.0 + io.games * io.decay))
         play(start, io, weights, memory, params, trail, rows)

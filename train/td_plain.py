@@ -20,7 +20,7 @@ class Step(NamedTuple):
     mover: int
     places: list[int]
     error: float
-    """What one ply of look-ahead says, less what the tables said."""
+    """What look-ahead says, less what the tables said."""
     followed: bool
     """Whether the best move was made."""
 
@@ -43,6 +43,14 @@ class PlainTd:
         """What `s` is worth to the player, as a share of a win."""
         return self.value(s) if self.game.to_play(s) == player else -self.value(s)
 
+    def ahead(self, s: State, depth: int, player: int) -> float:
+        """What `s` is worth to the player by so many plies of minimax: what alpha-beta finds, without its bounds."""
+        if depth == 0 or self.game.is_terminal(s):
+            return self.worth(s, player)
+        mover = self.game.to_play(s)
+        best = max(self.ahead(self.game.result(s, a), depth - 1, mover) for a in self.game.actions(s))
+        return best if mover == player else -best
+
     def value(self, s: State) -> float:
         """What `s` is worth to its mover, as a share of a win."""
         if self.game.is_terminal(s):
@@ -60,7 +68,7 @@ class PlainTd:
             if self.settings.coherence:
                 net, total = self.memory[i]
                 if total > 0:
-                    own *= abs(float(net)) / float(total)
+                    own *= max(self.settings.least, abs(float(net)) / float(total))
                 self.memory[i] += np.float32(error), np.float32(abs(error))
             self.weights[i] += np.float32(own * error)
 
@@ -75,7 +83,7 @@ class PlainTd:
 
     def rate(self) -> float:
         """The step of this game."""
-        left = max(0.0, 1.0 - self.games * inverse(self.settings.horizon))
+        left = max(0.0, 1.0 - self.settings.gone(self.games))
         slower = 1.0 + self.games * inverse(self.settings.half_life)
         return left * self.settings.alpha / (len(self.layout.places) * slower)
 
@@ -83,10 +91,11 @@ class PlainTd:
         """One game against itself."""
         game, settings = self.game, self.settings
         s, path = game.initial(), list[Step]()
+        depth = settings.depth if self.games >= settings.deep_from else 1
         opening = int(self.uniform() * (settings.opening_plies + 1))
         while not game.is_terminal(s):
             choices = game.actions(s)
-            values = [self.worth(game.result(s, a), game.to_play(s)) for a in choices]
+            values = [self.ahead(game.result(s, a), depth - 1, game.to_play(s)) for a in choices]
             chosen = best = values.index(max(values))
             if len(path) < opening or self.uniform() < settings.epsilon:
                 chosen = int(self.uniform() * len(choices))

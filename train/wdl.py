@@ -85,10 +85,11 @@ def _rows(stream: RecordStream, summary: Summary) -> Rows:
 
     def rows() -> Iterator[Triple]:
         for x, phase, y in records(stream, summary):
-            z = summary.design(x)
+            z = summary.design(x, extra=1)
             for rows, sign, won in ((y >= 0, -1.0, y > 0), (y <= 0, 1.0, y == 0)):
                 part = z[rows]
-                yield np.hstack([part, np.full((len(part), 1), sign)]), won[rows].astype(np.float64), phase[rows]
+                part[:, -1] = sign
+                yield part, won[rows].astype(np.float64), phase[rows]
 
     return rows
 

@@ -4,6 +4,8 @@ random                                        any legal action
 zero@depth=4                                  a search that only knows how games end
 handwritten:NAME@depth=4                      a heuristic of the game
 zoo:NAME@time=0.1                             an Eval that is shipped; zoo:GAME/NAME says it in full
+solved:EVAL                                   the game's tables first (evallearn tables), the Eval elsewhere
+gnubg:0                                       GNU Backgammon's networks, at 0, 1 or 2 plies
 runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
 SEARCH[,OPTION=VALUE..][:EVAL]@LIMITS         a search by its name, as mcts,leaf=rollout:zero@nodes=500
 uci:PROGRAM[,OPTION=VALUE..]@LIMITS           a chess engine; gtp: and cmd: for other games and programs
@@ -22,11 +24,12 @@ from typing import Any
 from evallearn.agents.base import Agent, PlayoutAgent, RandomAgent, SearchAgent, default_limits
 from evallearn.agents.cmd import CmdAgent
 from evallearn.agents.engine import EngineAgent
+from evallearn.agents.gnubg import parse_gnubg
 from evallearn.agents.gtp import GtpAgent
 from evallearn.agents.options import needs_eval, read_options, search_settings, trailing_options
 from evallearn.agents.uci import UciAgent
 from evallearn.errors import SearchError, SpecError, unknown
-from evallearn.evaluators import FunctionEval, LinearEval, load_evaluator, zoo_file, zoo_names
+from evallearn.evaluators import FunctionEval, LinearEval, SolvedEval, load_evaluator, zoo_file, zoo_names
 from evallearn.protocols import Evaluator, Game, Limits, State
 from evallearn.search import SEARCHES
 from evallearn.search.rollout import require_simulations
@@ -112,12 +115,19 @@ def _evaluator(text: str, game: Game) -> Evaluator:
 
 # --- Evals -----------------------------------------------------------------------------------------------------------
 def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Evaluator:
-    """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, or a file. `others` are suggested too."""
+    """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, solved:EVAL, gnubg:PLIES, or a file.
+
+    `others` are suggested too.
+    """
     kind, colon, name = text.partition(":")
     if text == "zero":
         return LinearEval.zero(game)
     if kind == "handwritten" and colon:
         return LinearEval.from_heuristic(game, name)
+    if kind == "solved" and colon:
+        return SolvedEval(parse_evaluator(name, game))
+    if kind == "gnubg" and colon:
+        return parse_gnubg(name, game)
     if kind == "zoo" and colon:
         return load_evaluator(zoo_file(name, game.name), game)
     if Path(text).suffix == ".safetensors" or Path(text).exists():

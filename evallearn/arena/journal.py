@@ -33,6 +33,8 @@ def identity(agent: Agent) -> str:
 
 def weights_mark(evaluator: Any) -> str:
     """` #` and a digest of the Eval's weights, or nothing if it has none."""
+    while hasattr(evaluator, "below"):  # tables over an Eval: its weights are what may change
+        evaluator = evaluator.below
     if not hasattr(evaluator, "tensors"):
         return ""
     digest = hashlib.sha256()

@@ -20,6 +20,7 @@ COMMANDS = {
     "play": "play a game against an agent; it says after each move whether it was optimal",
     "moves": "the legal moves of a position",
     "analyse": "the best moves of a position, and what each search would have done",
+    "rollout": "play a position with dice to the end many times: what is it worth?",
     "suite": "positions with the value of every move, by a deep search",
     "quality": "how good is an Eval as a judge of positions, without a match?",
     "explain": "what an Eval says of a position, and why",
@@ -29,6 +30,7 @@ COMMANDS = {
     "selfplay": "play games against itself and keep the records",
     "fit": "learn an Eval from records",
     "patterns": "learn pattern tables from games against itself alone",
+    "td": "teach a net by temporal differences, from games against itself alone",
     "match": "two agents, every opening from both seats, Elo with its interval",
     "tournament": "many agents, one rating list",
     "ladder": "all known evaluators of a game in one rating list: learned against hand-written",
@@ -39,7 +41,7 @@ COMMANDS = {
     "info": "what is in an evaluator file or a run folder?",
 }
 
-RESUMABLE = ("learn", "selfplay", "patterns", "match", "tournament", "ladder")
+RESUMABLE = ("learn", "selfplay", "patterns", "td", "match", "tournament", "ladder")
 
 
 class LazyGroup(click.Group):

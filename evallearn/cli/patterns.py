@@ -36,6 +36,9 @@ from evallearn.train.self_taught import Progress
 @click.option("--epsilon", type=float, help="Share of random moves.  [default: as suits the set]")
 @click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the set]")
 @click.option("--coherence/--no-coherence", default=None, help="A step of its own for every weight.  [default: yes]")
+@click.option("--least", type=float, help="What coherence leaves of the step at least.  [default: as suits the set]")
+@click.option("--depth", type=int, help="Plies of look-ahead behind a target.  [default: 1]")
+@click.option("--deep-games", type=int, help="The last games, the only ones with that depth; 0: all.  [default: 0]")
 @click.option(
     "--finest", type=float, default=0.0, help="Round to multiples of this power of two, for small files; 0: of none."
 )

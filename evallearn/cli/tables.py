@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -17,41 +18,89 @@ from evallearn.protocols import Game
 @click.command(name="tables")
 @click.argument("game", type=GAME)
 @click.option(
-    "--pieces", type=click.IntRange(2, 4), default=4, show_default=True, help="All positions with up to so many pieces."
-)
+    "--pieces", type=click.IntRange(2, 4), show_default="4",
+    help="Checkers: all positions with up to so many pieces.",
+)  # fmt: skip
 @click.option(
-    "--out", "path", type=click.Path(path_type=Path), show_default="where the verdicts of play look for it",
+    "--out", "path", type=click.Path(path_type=Path), show_default="where Evals and verdicts look for it",
     help="The file to write.",
 )  # fmt: skip
 @json_option
-def command(game: Game, pieces: int, path: Path | None, json_to: str | None) -> None:
-    """Build an endgame table: who wins every position with few pieces, by retrograde analysis, checked and counted.
+def command(game: Game, pieces: int | None, path: Path | None, json_to: str | None) -> None:
+    """Build an endgame table. Evals consult it: SolvedEval, or an agent as solved:FILE.
 
-    The values are those of perfect play without the rules that end long games in a draw.
+    Checkers: who wins every position with few pieces, by retrograde analysis, checked and counted; the values are those
+    of perfect play without the rules that end long games in a draw.
+
+    Backgammon: what every position is worth when all checkers are home; exact with up to six checkers on either side.
 
     Example: evallearn tables checkers --pieces 3 --out checkers-3.table
     """
-    if game.name != "checkers":
-        raise SpecError(f"{game.name} has no endgame table: the game that has one is checkers")
-    from evallearn.games.checkers import table as checkers_table
+    name = game.name.partition(",")[0]
+    if name not in MAKERS:
+        raise SpecError(f"{game.name} has no endgame table: the games that have one are {', '.join(MAKERS)}")
+    MAKERS[name](pieces, path, json_to)
 
-    path = path or checkers_table.default_path(pieces)
+
+def check_out(path: Path, load: Callable[[Path], Any]) -> None:
+    """Refuse to overwrite what is no table."""
     if path.is_dir():
         raise SpecError(f"--out {path} is a folder: name a file in it")
     if path.exists():
         try:
-            checkers_table.load_table(path)
+            load(path)
         except GameError:
             raise SpecError(f"--out {path} is there already and is no endgame table: choose another name") from None
+
+
+# --- backgammon ------------------------------------------------------------------------------------------------------
+def backgammon(pieces: int | None, path: Path | None, json_to: str | None) -> None:
+    """Both bear-off tables, in one file."""
+    from evallearn.games.backgammon import bearoff
+
+    if pieces is not None:
+        raise SpecError(f"--pieces {pieces}: the tables of backgammon have one size: leave it out")
+    path = path or bearoff.default_path()
+    check_out(path, bearoff.load)
+    start = perf_counter()
+    bearoff.save(bearoff.build(), path)
+    figures = {
+        "game": "backgammon",
+        "seconds": perf_counter() - start,
+        "file": str(path),
+        "bytes": path.stat().st_size,
+        "sides": bearoff.N_SIDES,
+        "exact_pairs": bearoff.N_FEW**2,
+    }
+    report(figures, json_to, lambda: show_bearoff(figures))
+
+
+def show_bearoff(figures: dict[str, Any]) -> None:
+    out.print(
+        f"{figures['sides']:,} sides of up to 15 checkers: the chances of every number of rolls; "
+        f"{figures['exact_pairs']:,} pairs of up to 6: exact"
+    )
+    console.print(f"{figures['seconds']:.1f} s to build", style="dim")
+    out.print(f"{figures['file']}: {figures['bytes']:,} bytes")
+
+
+# --- checkers --------------------------------------------------------------------------------------------------------
+def checkers(pieces: int | None, path: Path | None, json_to: str | None) -> None:
+    """The table of so many pieces."""
+    from evallearn.games.checkers import table as checkers_table
+
+    pieces = pieces or checkers_table.MAX_PIECES
+    path = path or checkers_table.default_path(pieces)
+    check_out(path, checkers_table.load_table)
     start = perf_counter()
     with progress_bars() as bars, bars.step(f"endings of {pieces} pieces") as move:
         table = checkers_table.build_table(pieces, move)
     built = perf_counter() - start
     if wrong := table.contradictions():
-        raise GameError(f"{wrong} values contradict the moves of {game.name}: please report this as a bug")
+        raise GameError(f"{wrong} values contradict the moves of checkers: please report this as a bug")
     path = checkers_table.save_table(table, path)
     figures = {
-        "game": game.name,
+        "game": "checkers",
         "pieces": pieces,
         "seconds": built,
         "seconds_with_check": perf_counter() - start,
@@ -80,3 +129,9 @@ def show(figures: dict[str, Any]) -> None:
         f"{figures['seconds']:.1f} s to build, {figures['seconds_with_check']:.1f} s with the check", style="dim"
     )
     out.print(f"{figures['file']}: {figures['bytes']:,} bytes")
+
+
+MAKERS: dict[str, Callable[[int | None, Path | None, str | None], None]] = {
+    "backgammon": backgammon,
+    "checkers": checkers,
+}

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from evallearn.cli.common import json_option, out, report
 from evallearn.evaluators import hardest, read_card, zoo_names
+from evallearn.evaluators.zoo import zoo_name
 
 Card = dict[str, Any]
 
@@ -41,7 +42,7 @@ def overview(cards: Sequence[Card]) -> Table:
     for card in cards:
         best, size = hardest(card), f"{card['bytes'] / 1000:.0f}"
         figures = ("", "", "", "") if best is None else (*elo(best), rival(best), best["limit"])
-        table.add_row(f"{card['game']}/{card['name']}", size, *figures)
+        table.add_row(zoo_name(card["game"], card["name"]), size, *figures)
     return table
 
 
@@ -55,7 +56,7 @@ def elo(match: Card) -> tuple[str, str]:
 
 def show(card: Card) -> None:
     """A card in full."""
-    table = Table(title=f"{card['game']}/{card['name']}", box=SIMPLE, show_header=False, padding=(0, 1, 0, 0))
+    table = Table(title=zoo_name(card["game"], card["name"]), box=SIMPLE, show_header=False, padding=(0, 1, 0, 0))
     learned = ", ".join(f"{count:,} {what}" for what, count in card["learned_from"].items())
     facts = {"kind": card["kind"], "size": f"{card['bytes']:,} bytes", "made by": card["command"]}
     facts |= {"seed": str(card["seed"]), "learned from": learned, "minutes": f"{card['minutes']:g}"}

@@ -37,6 +37,11 @@ def features_player(s, player, out):
 
 
 @jitable
+def active_features(s, player, places, values):
+    return 0
+
+
+@jitable
 def chances(s, out, probabilities):
     return 0
 
@@ -91,6 +96,7 @@ STAND_INS = {  # compiled and never asked
     "features_mover": features_mover,
     "utility_player": utility_player,
     "features_player": features_player,
+    "active_features": active_features,
     "chances": chances,
     "viewer": viewer,
     "cells": cells,

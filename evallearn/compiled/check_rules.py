@@ -149,6 +149,7 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
         _run(expect, "rules.features_mover", many, here, partial(rules.features_mover, state, features))
     elif rules.features_player is not None:
         _run(expect, "rules.features_player", many, here, partial(rules.features_player, state, 0, features))
+    _check_active(game, rules, state, here, expect)
     _check_cells(game, rules, s, state, here, expect)
     if rules.passed is not None and game.may_pass(s):
         after = tuple(int(w) for w in _run(expect, "rules.passed", ALIKE, here, partial(rules.passed, state)))
@@ -159,6 +160,24 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
         plain = tuple(int(w) for w in game.encode(game.result(s, a)))
         ok &= expect(child == plain, "rules.result", f"gave {child}, plain {plain} for action {a} in {here}", ALIKE)
     return ok
+
+
+def _check_active(game: Game, rules: Rules, state: Any, here: str, expect: Expect) -> None:
+    """The features that are not 0, if the game finds them by itself: all of them, the last one first."""
+    if rules.active_features is None or rules.features_player is None:
+        return
+    n = len(game.feature_names)
+    x, places, values = np.zeros(n, np.float32), np.zeros(n + 1, np.int32), np.zeros(n + 1, np.float32)
+    for player in range(game.n_players):
+        rules.features_player(state, player, x)
+        ask = partial(rules.active_features, state, player, places, values)
+        many = int(_run(expect, "rules.active_features", f"write {n} places at most", here, ask))
+        found = list(zip(places[:many].tolist(), values[:many].tolist(), strict=True))
+        wanted = [(int(i), float(x[i])) for i in np.flatnonzero(x)[::-1]]
+        expect(
+            found == wanted, "rules.active_features", f"gave {found} to player {player}, the features that are not 0 "
+            f"are {wanted} in {here}", "name all that features_player makes, the last one first",
+        )  # fmt: skip
 
 
 def _check_cells(game: Game, rules: Rules, s: State, state: Any, here: str, expect: Expect) -> None:

@@ -22,7 +22,7 @@ RULE_NAMES = (
 )  # fmt: skip
 
 DECLARATIONS = (
-    "name", "version", "n_players", "has_chance", "zero_sum", "utility_range", "scored",
+    "name", "version", "n_players", "has_chance", "zero_sum", "utility_range", "levels", "scored",
     "feature_names", "antisymmetric", "n_phases", "heuristics", "search_settings", "opening_plies",
     "parameters", "n_cells", "cell_values", "stacks", "stack_contents", "symmetries", "pattern_sets",
 )  # fmt: skip

@@ -46,3 +46,22 @@ def _load_short(typingctx: Any, address: Any) -> Any:
 @overload(short_at)
 def _short_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
     return lambda address, index: _load_short(types.uint64(address) + types.uint64(2) * types.uint64(index))
+
+
+def float_at(address: Any, index: Any) -> float:
+    """The float32 number `index` of the memory at `address`, which somebody must keep alive, as a float64."""
+    return ctypes.c_float.from_address(int(address) + 4 * int(index)).value
+
+
+@intrinsic
+def _load_float(typingctx: Any, address: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.inttoptr(args[0], ir.FloatType().as_pointer())
+        return builder.fpext(builder.load(pointer), ir.DoubleType())
+
+    return types.float64(types.uint64), codegen
+
+
+@overload(float_at)
+def _float_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    return lambda address, index: _load_float(types.uint64(address) + types.uint64(4) * types.uint64(index))

@@ -100,6 +100,11 @@ class FeatureEval(Evaluator):
         """Names and hash of what it sees: it fits no game that computes something else."""
         return {"names": list(self.game.feature_names), "hash": feature_hash(self.game)}
 
+    def value(self, x: Sequence[float], phase: int) -> float:
+        """What features `x` are worth to whoever sees them."""
+        raw = self.raw(x, phase)
+        return raw if math.isnan(raw) else self.middle + to_value(raw, self.scale)
+
     @abstractmethod
     def raw(self, x: Sequence[float], phase: int) -> float:
         """The unsquashed value of features `x` (already rounded to float32)."""
@@ -121,10 +126,9 @@ class FeatureEval(Evaluator):
         if game.is_terminal(s):
             return game.utility(s, player)
         seen_by = game.viewer(s) if self.two_sided else player
-        raw = self.raw(*self.see(s, seen_by))
-        if math.isnan(raw):
+        value = self.value(*self.see(s, seen_by))
+        if math.isnan(value):
             raise not_finite(game, s, game.features(s, seen_by))
-        value = self.middle + to_value(raw, self.scale)
         return (value if player == seen_by else -value) + 0.0  # 0.0, never -0.0
 
     def evaluate_batch(self, states: Sequence[State], players: Sequence[int]) -> np.ndarray:

@@ -19,6 +19,7 @@ from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import FeatureEval, feature_hash, half_range
 from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
+from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.patterns import PatternEval, cell_hash
 from evallearn.protocols import Game
 
@@ -28,11 +29,13 @@ MAX_BYTES = 1 << 30
 KINDS = {
     "linear": ("weights", "bias"),
     "mlp": ("w1", "b1", "w2", "b2", "w3", "b3"),
+    "net": ("w1", "b1", "w2", "b2", "w3", "b3", "activation"),
     "patterns": ("squares", "by", "unit", "held", "small", "wide"),
 }
 FLOAT32 = "F32 (float32)"
 TYPES = {
     "squares": "I16 (int16)", "by": "I16 (int16)", "held": "U8 (uint8)", "small": "I8 (int8)", "wide": "I16 (int16)",
+    "activation": "I16 (int16)",
 }  # fmt: skip
 """Of the tensors that are not float32."""
 
@@ -86,9 +89,10 @@ def read_header(path: Path | str) -> dict[str, Any]:
 
 
 def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
-    """The Eval in the file, for this game. Needs neither torch nor scikit-learn."""
+    """The Eval in the file, for this game or another view of it. Needs neither torch nor scikit-learn."""
     path = Path(path)
     header, tensors = _read(path, weights=True)
+    game = game.seen_as(header["game"])
     _check_fit(path, header, game)
     shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
     if header["architecture"] != shapes:
@@ -104,6 +108,8 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
             return LinearEval(game, tensors["weights"], tensors["bias"], made)
         if header["kind"] == "patterns":
             return PatternEval.from_tensors(game, tensors, made)
+        if header["kind"] == "net":
+            return NetEval.from_tensors(game, tensors, made)
         return MlpEval(game, tensors, made)
     except EvaluatorError as error:
         raise EvaluatorError(f"{path}: {error}") from None

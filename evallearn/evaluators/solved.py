@@ -11,9 +11,10 @@ import numpy as np
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import half_range
 from evallearn.evaluators.squash import BOUND
-from evallearn.protocols import CHANCE, NOT_KNOWN, Action, EvalKernel, Evaluator, Game, State
+from evallearn.protocols import CHANCE, NOT_KNOWN, Action, Endgames, EvalKernel, Evaluator, Game, KnownValues, State
 
 TEMPLATE = Path(__file__).with_name("solved_kernel.py")
+KNOWN_TEMPLATE = Path(__file__).with_name("known_kernel.py")
 STEP = 2.0**-20
 """What a step to the end costs, as a share of a win: so the nearest win is worth BOUND, and float32 tells all apart."""
 MOST_STEPS = 1 << 12
@@ -25,9 +26,10 @@ class SolvedEval(Evaluator):
     """Any search consults it at the cutoff: exact where the game knows, `below` elsewhere.
 
     Where the game has endgames (`Game.endgames`), a win is worth a little less than a win, and less still the further
-    away it is, so that a search makes headway and does not shuffle; a draw is exactly the middle. Otherwise the values
-    of `solved` count (by default `Game.solved`; a `Solution.solved` fits too), kept strictly between loss and win; a
-    roll is worth the mean of its outcomes. An Eval sees no past: that a position was there before does not count.
+    away it is, so that a search makes headway and does not shuffle; a draw is exactly the middle. With dice the game
+    looks values up (`KnownValues`), and says itself how exact they are. Otherwise the values of `solved` count (by
+    default `Game.solved`; a `Solution.solved` fits too), kept strictly between loss and win; a roll is worth the mean
+    of its outcomes. An Eval sees no past: that a position was there before does not count.
     """
 
     def __init__(self, below: Evaluator, solved: Solved | None = None) -> None:
@@ -36,6 +38,7 @@ class SolvedEval(Evaluator):
         if game.n_players > 2 or (game.n_players == 2 and not game.zero_sum):
             raise EvaluatorError(f"solved values need one player, or two in a zero-sum game; {game.name} is another")
         self.game, self.below, self.name = below.game, below, f"{below.name}+solved"
+        self._given = solved
         self.endgames = game.endgames() if solved is None else None
         if solved is None and self.endgames is None and not game.has("solved"):
             raise EvaluatorError(
@@ -43,6 +46,16 @@ class SolvedEval(Evaluator):
             )
         self.solved: Solved = solved or game.solved
         self.middle, self.scale = sum(game.utility_range) / 2, half_range(game)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Tables do not travel by pickle: a worker has them, too."""
+        return {**self.__dict__, "endgames": None, "solved": self._given}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._given is None:
+            game: Game = getattr(self.game, "plain", self.game)
+            self.endgames, self.solved = game.endgames(), game.solved
 
     def evaluate(self, s: State, player: int) -> float:
         if self.game.is_terminal(s):
@@ -54,10 +67,14 @@ class SolvedEval(Evaluator):
 
     def known(self, s: State) -> float | None:
         """What the unfinished position `s` is worth to player 0, strictly between loss and win; None: not known."""
-        if self.endgames is not None:
+        if isinstance(self.endgames, Endgames):
             steps = self.endgames.steps(s)
             return None if steps is None else self._from_steps(steps) * (1 if self.game.to_play(s) == 0 else -1)
-        value = self._expected(s)
+        if self.endgames is None:
+            value = self._expected(s)
+        else:
+            found = self.endgames.value(s)
+            value = found if found is None or self.game.viewer(s) == 0 else -found
         if value is None:
             return None
         return self.middle + min(max(value - self.middle, -BOUND * self.scale), BOUND * self.scale)
@@ -86,7 +103,7 @@ class SolvedEval(Evaluator):
         return total
 
     def evaluate_batch(self, states: Sequence[State], players: Sequence[int]) -> np.ndarray:
-        if self.endgames is None or self.kernel() is None:
+        if not isinstance(self.endgames, Endgames) or self.kernel() is None:
             return super().evaluate_batch(states, players)
         from evallearn.evaluators.batch import evaluate_many
 
@@ -99,10 +116,23 @@ class SolvedEval(Evaluator):
 
     def kernel(self) -> EvalKernel | None:
         below, rules = self.below.kernel(), self.game.rules
-        if self.endgames is None or rules is None or below is None or below.evaluate_mover is None:
+        if self.endgames is None or rules is None or below is None:
             return None
         from evallearn.compiled.specialise import specialise
 
+        params = with_field(below.params, "solved", self.endgames.memory.ctypes.data)
+        if isinstance(self.endgames, KnownValues):
+            known: Any = specialise(
+                KNOWN_TEMPLATE,
+                probe=self.endgames.probe,
+                below=below.evaluate_player,
+                viewer=rules.viewer,
+                MIDDLE=self.middle,
+                MOST=BOUND * self.scale,
+            )
+            return EvalKernel(params=params, evaluate_player=known.evaluate_player)
+        if below.evaluate_mover is None:
+            return None
         module: Any = specialise(
             TEMPLATE,
             probe=self.endgames.probe,
@@ -113,7 +143,6 @@ class SolvedEval(Evaluator):
             STEP=STEP,
             MOST_STEPS=MOST_STEPS,
         )
-        params = with_field(below.params, "solved", self.endgames.memory.ctypes.data)
         return EvalKernel(params=params, evaluate_player=module.evaluate_player, evaluate_mover=module.evaluate_mover)
 
 

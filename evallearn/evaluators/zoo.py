@@ -1,6 +1,6 @@
 """The zoo: Evals that are shipped, each a file and a card that tells where it comes from and what it is worth.
 
-zoo/GAME/NAME.safetensors    at most MOST_BYTES
+zoo/GAME/NAME.safetensors    at most MOST_BYTES; GAME without its parameters
 zoo/GAME/NAME.json           the card; benchmarks/zoo_card.py makes both
 """
 
@@ -36,10 +36,16 @@ def zoo_folder() -> Path:
     return Path(__file__).parents[1] / "zoo"
 
 
+def zoo_name(game: str, name: str) -> str:
+    """How an Eval of that game is called in the zoo: `backgammon/net`, whatever its parameters."""
+    return f"{game.partition(',')[0]}/{name}"
+
+
 def zoo_names(game: str = "*") -> list[str]:
     """The Evals that are shipped, as `othello/patterns`: all, or those of one game."""
+    wanted = game.partition(",")[0]
     return sorted(
-        f"{p.parent.name}/{p.stem}" for p in zoo_folder().glob("*/*.safetensors") if game in ("*", p.parent.name)
+        f"{p.parent.name}/{p.stem}" for p in zoo_folder().glob("*/*.safetensors") if wanted in ("*", p.parent.name)
     )
 
 
@@ -48,7 +54,7 @@ def zoo_file(name: str, game: str = "*") -> Path:
     known = zoo_names(game)
     if game != "*" and not known:
         raise SpecError(f"zoo:{name}: no Eval is shipped for {game} yet: use zero, handwritten:NAME or a file")
-    whole = name if "/" in name or game == "*" else f"{game}/{name}"
+    whole = name if "/" in name or game == "*" else zoo_name(game, name)
     if whole not in known:
         of = "" if game == "*" else f" of {game}"
         raise SpecError(f"{unknown(f'Eval in the zoo{of}', whole, known)}, or give the path of a .safetensors file")

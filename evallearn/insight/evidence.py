@@ -16,7 +16,8 @@ from evallearn.evaluators.features import FeatureEval
 from evallearn.train.metrics import Predict, predictor
 
 if TYPE_CHECKING:
-    from evallearn.data.records import Origin, Record
+    from evallearn.data.origin import Origin
+    from evallearn.data.records import Record
 
 MOST_RECORDS = {"train": 150_000, "test": 50_000}
 """That are looked at, shared among the folders: some 10 MB, and enough for every alarm."""

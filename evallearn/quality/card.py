@@ -16,7 +16,7 @@ from evallearn.arena.records import GameRecord, play_over
 from evallearn.atomic import write_json
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators import FeatureEval, save_evaluator
-from evallearn.evaluators.zoo import MOST_BYTES
+from evallearn.evaluators.zoo import MOST_BYTES, zoo_name
 from evallearn.protocols import CHANCE, Game, Limits
 from evallearn.train.metrics import measure
 from evallearn.train.stream import ArrayStream
@@ -52,7 +52,7 @@ def make_card(
     """Play the matches and tell everything; the same arguments give the same card, on any number of workers."""
     game = evaluator.game
     limits = limits or card_limits(game)
-    own = SearchAgent(game, evaluator, limits, name=f"zoo:{game.name}/{name}@{limits}")
+    own = SearchAgent(game, evaluator, limits, name=f"zoo:{zoo_name(game.name, name)}@{limits}")
     matches, played = [], list[GameRecord]()
     for heuristic in game.heuristics:
         opponent = f"handwritten:{heuristic}"
@@ -112,7 +112,7 @@ def foresight(evaluator: FeatureEval, played: Sequence[GameRecord]) -> dict[str,
 
 def add_to_zoo(evaluator: FeatureEval, card: dict[str, Any], folder: Path) -> Path:
     """Write the file and its card; the header of the file tells the command of the card."""
-    path: Path = folder / card["game"] / f"{card['name']}.safetensors"
+    path: Path = folder / f"{zoo_name(card['game'], card['name'])}.safetensors"
     shipped = copy(evaluator)
     shipped.made = {**evaluator.made, "name": card["name"], "command": card["command"]}
     save_evaluator(shipped, path)

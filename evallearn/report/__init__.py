@@ -3,15 +3,18 @@
 from evallearn.report.learn_page import render, write_report
 from evallearn.report.match_page import render_match, write_match_report
 from evallearn.report.quality import render_quality, write_quality
+from evallearn.report.td_page import render_td, write_td
 from evallearn.report.tournament_page import render_tournament, write_tournament_report
 
 __all__ = [
     "render",
     "render_match",
     "render_quality",
+    "render_td",
     "render_tournament",
     "write_match_report",
     "write_quality",
     "write_report",
+    "write_td",
     "write_tournament_report",
 ]

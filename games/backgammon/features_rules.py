@@ -262,3 +262,38 @@ def tesauro_player(s, player, out):
     write_units(s.own_low, s.own_high, out, mine)
     write_units(s.opp_low, s.opp_high, out, theirs)
     out[2 * SIDE_UNITS if on_roll else 2 * SIDE_UNITS + 1] = 1.0
+
+
+@jitable
+def active_units(low, high, first, n, places, values):
+    """Of the 98 inputs of one side those that are not 0, the last one first, from number `n` on."""
+    for place, count, whole in ((97, count_at(low, high, OFF), CHECKERS), (96, count_at(low, high, ZERO), 2)):
+        if count != 0:
+            places[n] = first + place
+            values[n] = count / whole
+            n += 1
+    todo = occupied(low, high) & POINTS
+    while todo != ZERO:
+        i = lowest_bit(todo)
+        todo &= todo - ONE
+        k, checkers = first + 4 * (24 - i), count_at(low, high, u64(i))
+        if checkers > 3:
+            places[n] = k + 3
+            values[n] = (checkers - 3) / 2
+            n += 1
+        for unit in range(min(checkers, 3) - 1, -1, -1):
+            places[n] = k + unit
+            values[n] = 1.0
+            n += 1
+    return n
+
+
+@jitable
+def tesauro_active(s, player, places, values):
+    on_roll = player == np.int64(s.turn & PLAYER)
+    places[0], values[0] = 2 * SIDE_UNITS + (0 if on_roll else 1), 1.0
+    if on_roll:
+        n = active_units(s.opp_low, s.opp_high, SIDE_UNITS, 1, places, values)
+        return active_units(s.own_low, s.own_high, 0, n, places, values)
+    n = active_units(s.own_low, s.own_high, SIDE_UNITS, 1, places, values)
+    return active_units(s.opp_low, s.opp_high, 0, n, places, values)

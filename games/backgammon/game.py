@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from evallearn.errors import BadNotation, IllegalAction, unknown
+from evallearn.errors import BadNotation, GameError, IllegalAction, unknown
 from evallearn.games.backgammon import features as seen
 from evallearn.games.backgammon.board import picture
 from evallearn.games.backgammon.moves import (
@@ -44,7 +44,7 @@ from evallearn.games.backgammon.notation import (
     read_state,
     state_text,
 )
-from evallearn.protocols import CHANCE, Game, Heuristic, Rules
+from evallearn.protocols import CHANCE, Game, Heuristic, KnownValues, Rules
 
 CONTACT, RACE, BEAR_OFF = range(3)
 """The phases: checkers may still be hit; they have passed each other; and all of them are home."""
@@ -59,11 +59,13 @@ class Backgammon(Game):
     name: ClassVar[str] = "backgammon"
     has_chance: ClassVar[bool] = True
     utility_range: ClassVar[tuple[float, float]] = (-3.0, 3.0)
+    levels: ClassVar[tuple[float, ...]] = (-3.0, -2.0, -1.0, 1.0, 2.0, 3.0)
     n_phases: ClassVar[int] = 3
     opening_plies: ClassVar[int] = 0
     parameters: ClassVar[Mapping[str, str]] = {
         "features": "rich: counts that players speak of; tesauro: the 198 raw inputs of TD-Gammon"
     }
+    views: ClassVar[tuple[str, ...]] = ("features",)
     feature_names: ClassVar[tuple[str, ...]] = seen.RICH_NAMES
     heuristics: ClassVar[Mapping[str, Heuristic]] = seen.RICH_HEURISTICS
 
@@ -133,6 +135,17 @@ class Backgammon(Game):
         if not is_race(s.own, s.opp):
             return CONTACT
         return RACE if max(rearmost(s.own), rearmost(s.opp)) > 6 else BEAR_OFF
+
+    def endgames(self) -> KnownValues:
+        """The bear-off tables: what a position is worth before a roll when all checkers are home."""
+        from evallearn.games.backgammon.bearoff import default_path, default_table
+
+        table = default_table()
+        if table is None:
+            raise GameError(f"no bear-off table {default_path()}: make it with `evallearn tables backgammon`")
+        from evallearn.games.backgammon.bearoff_probe import known_values_of
+
+        return known_values_of(table)
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from evallearn.compiled.bits import jitable, lowest_bit, mix64
-from evallearn.games.backgammon.features_rules import OPPOSING_HOME, rich_player, tesauro_player
+from evallearn.games.backgammon.features_rules import OPPOSING_HOME, rich_player, tesauro_active, tesauro_player
 from evallearn.games.backgammon.game import BEAR_OFF, CONTACT, RACE
 from evallearn.games.backgammon.moves import ROLLS, SMALLER_FIRST
 from evallearn.games.backgammon.planes import (
@@ -105,4 +105,4 @@ RICH = Rules(
     # and none 900; every 100 plies more are five times less likely.
     max_plies=5000,
 )
-TESAURO = replace(RICH, features_player=tesauro_player)
+TESAURO = replace(RICH, features_player=tesauro_player, active_features=tesauro_active)

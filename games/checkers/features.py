@@ -14,15 +14,15 @@ from evallearn.games.checkers.moves import (
     squares_of,
     word,
 )
+from evallearn.games.checkers.shapes import NAMES as SHAPE_NAMES
+from evallearn.games.checkers.shapes import one_sided_shapes
 
 HOME_NAMES = tuple(f"home_{number:04b}" for number in range(1, 16))
 """1 if exactly these squares of the back row hold own men; the first digit is the leftmost, as the player sees it."""
 FINER_NAMES = (
-    *(f"men_row_{row}" for row in range(2, 8)),  # counted from the own back row, which is back_rank
     "king_steps",  # steps of kings to empty squares
-    "edge_kings",  # kings on the files at the sides
-    "main_road",  # kings on the long diagonal from 4 to 29
     "backed_men",  # own pieces behind men, each of the two squares counted
+    "runaway_rows",  # rows that the runaways have advanced
     "only_kings",  # 1 if the player has a king and the opponent none
     "lead_late",  # pieces ahead, times the pieces that have left the board
     "contact",  # kings of whoever has more pieces, that an opposing piece is within two steps of
@@ -50,9 +50,8 @@ COARSE_NAMES = (
     "double_corner",  # kings on 1, 5, 28 and 32, where even one king is hard to catch
     "move",  # +1 to the player who has "the move" (the opposition), while both have as many pieces
 )
-FEATURE_NAMES = (*COARSE_NAMES, *FINER_NAMES)
+FEATURE_NAMES = (*COARSE_NAMES, *FINER_NAMES, *SHAPE_NAMES)
 BACK_RANK = (CROWN_ROW[1], CROWN_ROW[0])
-MAIN_ROAD = word("4 8 11 15 18 22 25 29")
 BRIDGE = (word("1 3"), word("30 32"))
 CENTRE = word("10 11 14 15 18 19 22 23")
 EDGE = sum(bit(square) for square in range(32) if row_column(square)[1] in (0, 7))
@@ -136,7 +135,6 @@ def one_sided(s: State, player: int) -> tuple[int, ...]:
     """What is counted for each player alone, in the order of COARSE_NAMES without the last."""
     own, opp = pieces(s, player), pieces(s, 1 - player)
     men, kings = own & ~s.kings, own & s.kings
-    home = 0 if player == BLACK else 7
     mobility, safe_steps, trapped_men, trapped_kings = step_counts(s, player)
     hole, corner = DOG_HOLE[player]
     return (
@@ -147,13 +145,13 @@ def one_sided(s: State, player: int) -> tuple[int, ...]:
         (men & CENTRE).bit_count(),
         (kings & CENTRE).bit_count(),
         (men & EDGE).bit_count(),
-        sum(abs(square // 4 - home) for square in squares_of(men)),
+        sum(rows_advanced(square, player) for square in squares_of(men)),
         (men & ADVANCED[player]).bit_count(),
         sum(
             any(end is not None and bit(end) & CROWN_ROW[player] and is_empty(s, end) for end in STEP[square])
             for square in squares_of(men)
         ),
-        sum(not TRIANGLES[player][square] & opp for square in squares_of(men)),
+        sum(runs_away(square, player, opp) for square in squares_of(men)),
         mobility,
         safe_steps,
         trapped_men,
@@ -171,13 +169,19 @@ def features(s: State, player: int) -> tuple[int, ...]:
     if s.black.bit_count() == s.white.bit_count():
         the_move = 1 if ((s.black | s.white) & SYSTEM[s.player]).bit_count() % 2 else -1
     finer = (a - b for a, b in zip(one_sided_finer(s, player), one_sided_finer(s, 1 - player), strict=True))
-    return (*differences, the_move if player == s.player else -the_move, *finer)
+    shapes = (a - b for a, b in zip(*(shapes_of(s, who) for who in (player, 1 - player)), strict=True))
+    return (*differences, the_move if player == s.player else -the_move, *finer, *shapes)
 
 
 # --- the finer ones --------------------------------------------------------------------------------------------------
-def rows_from_home(men: int, player: int) -> list[int]:
-    """The row of each man, 1 being the player's back row."""
-    return [1 + (n // 4 if player == BLACK else 7 - n // 4) for n in squares_of(men)]
+def rows_advanced(square: int, player: int) -> int:
+    """From the player's back row."""
+    return square // 4 if player == BLACK else 7 - square // 4
+
+
+def runs_away(square: int, player: int, opp: int) -> bool:
+    """True if no opposing piece stands in the triangle before a man."""
+    return not TRIANGLES[player][square] & opp
 
 
 def home_pattern(men: int, player: int) -> int:
@@ -200,17 +204,21 @@ def one_sided_finer(s: State, player: int) -> tuple[int, ...]:
     """What is counted for each player alone, in the order of FINER_NAMES."""
     own, opp = pieces(s, player), pieces(s, 1 - player)
     men, kings = own & ~s.kings, own & s.kings
-    rows, behind = rows_from_home(men, player), (2, 3) if player == BLACK else (0, 1)
+    behind = (2, 3) if player == BLACK else (0, 1)
     n_own, n_opp = own.bit_count(), opp.bit_count()
     pattern = home_pattern(men, player)
     return (
-        *(rows.count(row) for row in range(2, 8)),
         sum(is_empty(s, end) for n in squares_of(kings) for end in STEP[n]),
-        (kings & EDGE).bit_count(),
-        (kings & MAIN_ROAD).bit_count(),
         sum(own & bit(end) != 0 for n in squares_of(men) for d in behind if (end := STEP[n][d]) is not None),
+        sum(rows_advanced(square, player) for square in squares_of(men) if runs_away(square, player, opp)),
         int(kings != 0 and not opp & s.kings),
         max(0, n_own - n_opp) * (24 - n_own - n_opp),
         (kings & within_two_steps(opp)).bit_count() if n_own > n_opp else 0,
         *(int(pattern == number) for number in range(1, 16)),
     )
+
+
+def shapes_of(s: State, player: int) -> tuple[int, ...]:
+    """What is counted for each player alone, in the order of SHAPE_NAMES."""
+    own = pieces(s, player)
+    return one_sided_shapes(own & ~s.kings, own & s.kings, pieces(s, 1 - player), player)

@@ -14,6 +14,7 @@ from evallearn.compiled.bits import jitable, popcount, u64
 from evallearn.games.checkers import features as plain
 from evallearn.games.checkers.moves import BOARD as ALL_SQUARES
 from evallearn.games.checkers.moves import CROWN_ROW, bit
+from evallearn.games.checkers.shapes_rules import put_shapes
 
 ZERO, ONE = u64(0), u64(1)
 FOUR, FIVE = u64(4), u64(5)
@@ -28,18 +29,15 @@ SYSTEM_BLACK, SYSTEM_WHITE = (u64(area) for area in plain.SYSTEM)
 ROWS_1357, ROWS_2367, ROWS_4567 = (u64(sum(bit(n) for n in range(32) if n >> 2 & digit)) for digit in (1, 2, 4))
 """The rows whose number has a given binary digit."""
 
-MAIN_ROAD = u64(plain.MAIN_ROAD)
 FINER = len(plain.COARSE_NAMES)
+SHAPES = FINER + len(plain.FINER_NAMES)
 N_FEATURES = len(plain.FEATURE_NAMES)
-ROW_2, KING_STEPS, EDGE_KINGS, MAIN_ROAD_KINGS, BACKED_MEN, ONLY_KINGS, LEAD_LATE, CONTACT = (
+KING_STEPS, BACKED_MEN, RUNAWAY_ROWS, ONLY_KINGS, LEAD_LATE, CONTACT = (
     plain.FEATURE_NAMES.index(name)
-    for name in (
-        "men_row_2", "king_steps", "edge_kings", "main_road", "backed_men", "only_kings", "lead_late", "contact"
-    )
-)  # fmt: skip
+    for name in ("king_steps", "backed_men", "runaway_rows", "only_kings", "lead_late", "contact")
+)
 HOME = plain.FEATURE_NAMES.index("home_0001") - 1
 """To which the number of the pattern is added."""
-ROWS = tuple(u64(sum(bit(n) for n in range(32) if n // 4 == row)) for row in range(8))
 FOUR_MEN, WHITE_HOME = u64(15), u64(31)
 
 
@@ -47,6 +45,12 @@ FOUR_MEN, WHITE_HOME = u64(15), u64(31)
 def rows_sum(pieces):
     """The sum of the rows on which the pieces stand, 0..7 from Black's side."""
     return popcount(pieces & ROWS_1357) + 2 * popcount(pieces & ROWS_2367) + 4 * popcount(pieces & ROWS_4567)
+
+
+@jitable
+def rows_advanced(men, opp_men):
+    """From Black's back row, minus from White's."""
+    return rows_sum(men) - (7 * popcount(opp_men) - rows_sum(opp_men))
 
 
 @jitable
@@ -122,11 +126,12 @@ def features_mover(s, out):
     out[4] = difference(men, opp_men, CENTRE)
     out[5] = difference(s.black & kings, s.white & kings, CENTRE)
     out[6] = difference(men, opp_men, EDGE)
-    out[7] = rows_sum(men) - (7 * popcount(opp_men) - rows_sum(opp_men))
+    out[7] = rows_advanced(men, opp_men)
     out[8] = popcount(men & ADVANCED_BLACK) - popcount(opp_men & ADVANCED_WHITE)
     out[9] = popcount(men & ((crown >> FOUR) | (crown >> FIVE)))
     out[9] -= popcount(opp_men & ((opp_crown << FOUR) | (opp_crown << FIVE)))
-    out[10] = popcount(men & ~below(s.white)) - popcount(opp_men & ~above(s.black))
+    free, opp_free = men & ~below(s.white), opp_men & ~above(s.black)
+    out[10] = popcount(free) - popcount(opp_free)
     for i in range(11, 17):
         out[i] = 0
     put_activity(1, s.black, s.black & kings, s.white & kings, s.white, kings, empty, out)
@@ -135,6 +140,8 @@ def features_mover(s, out):
     out[18] = difference(s.black & kings, s.white & kings, DOUBLE_CORNER)
     out[19] = the_move(s)
     put_finer(s, men, opp_men, empty, out)
+    out[RUNAWAY_ROWS] = rows_advanced(free, opp_free)
+    put_shapes(s.black, s.white, kings, empty, SHAPES, out)
     if s.meta & ONE != ZERO:
         for i in range(N_FEATURES):
             out[i] = np.float32(0) - out[i]
@@ -162,15 +169,11 @@ def white_home(men):
 
 @jitable
 def put_finer(s, men, opp_men, empty, out):
-    """FINER_NAMES, as Black sees them."""
-    for i in range(FINER, N_FEATURES):
+    """FINER_NAMES but runaway_rows, as Black sees them."""
+    for i in range(FINER, SHAPES):
         out[i] = 0
     kings, opp_kings = s.black & s.kings, s.white & s.kings
-    for row in range(6):
-        out[ROW_2 + row] = popcount(men & ROWS[row + 1]) - popcount(opp_men & ROWS[6 - row])
     out[KING_STEPS] = steps_of(kings, empty) - steps_of(opp_kings, empty)
-    out[EDGE_KINGS] = difference(kings, opp_kings, EDGE)
-    out[MAIN_ROAD_KINGS] = difference(kings, opp_kings, MAIN_ROAD)
     backed = popcount((men >> FOUR) & s.black) + popcount((men >> FIVE) & s.black)
     out[BACKED_MEN] = backed - popcount((opp_men << FOUR) & s.white) - popcount((opp_men << FIVE) & s.white)
     out[ONLY_KINGS] = (1 if kings != ZERO else 0) - (1 if opp_kings != ZERO else 0)

@@ -44,7 +44,7 @@ class Checkers(Game):
     """Checkers; an action is from + 32 to, squares counted from 0, and two bits more for captures that circle."""
 
     name: ClassVar[str] = "checkers"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     n_phases: ClassVar[int] = N_PHASES
     opening_plies: ClassVar[int] = 6
     search_settings: ClassVar[Mapping[str, Any]] = {"quiescence": 20, "loose_table": True, "unfinished": True}

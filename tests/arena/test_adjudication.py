@@ -85,7 +85,7 @@ def test_a_match_counts_the_games_that_were_ended_early() -> None:
 def test_a_game_that_ends_by_the_rules_is_not_adjudicated() -> None:
     """Won on the very ply on which it would have been called a draw."""
     ttt = get_game("tic_tac_toe")
-    agents = parse_agent("zero@depth=9", ttt), RandomAgent(ttt)
+    agents = parse_agent("handwritten:lines@depth=9", ttt), RandomAgent(ttt)
     config = MatchConfig(pairs=30, random_plies=2, seed=1, adjudication=Adjudication(plies=5))
     found = play_match(ttt, *agents, config, keep_games=True)
     assert any(len(r.actions) == 5 and not r.end and r.utilities != (0, 0) for r in found.records)

@@ -15,9 +15,9 @@ from toys import Takeaway, python_path
 
 from evallearn.agents import RandomAgent, SearchAgent, parse_agent
 from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, Tally, match_folder, play_match
-from evallearn.arena.journal import identity, read_sets
+from evallearn.arena.journal import identity, read_sets, weights_mark
 from evallearn.errors import DataError
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import LinearEval, SolvedEval
 from evallearn.games.connect_four import ConnectFour
 from evallearn.protocols import Limits
 
@@ -166,3 +166,11 @@ def test_damaged_folders_are_refused_with_the_place(tmp_path: Path) -> None:
     (tmp_path / "match.json").unlink()
     with pytest.raises(DataError, match=r"holds games but no match\.json: remove it, or choose another --run"):
         play_match(C4, *agents(), MatchConfig(pairs=3, seed=3), folder=tmp_path)
+
+
+def test_tables_over_an_eval_leave_its_weights_visible():
+    game = ConnectFour()
+    evals = [SolvedEval(LinearEval.from_heuristic(game, name), lambda s: None) for name in list(game.heuristics)[:2]]
+    marks = {weights_mark(evaluator) for evaluator in evals}
+    assert len(marks) == 2
+    assert marks == {weights_mark(evaluator.below) for evaluator in evals}

@@ -22,7 +22,7 @@ from evallearn.evaluators.layout import MOST_PATTERNS, Layout, images
 from evallearn.evaluators.patterns import cell_hash, packed, pattern_set, unpacked
 from evallearn.games.connect_four import SYMMETRIES, ConnectFour
 from evallearn.games.othello import Othello, straight
-from evallearn.games.walks import blocks, neighbours, of_a_square, walks
+from evallearn.games.walks import blocks, neighbours, of_a_square, slopes, walks
 from evallearn.protocols import Limits
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
@@ -70,7 +70,7 @@ def test_terminal_states_are_worth_their_utility_and_others_lie_inside(size):
             assert -1 < first < 1
 
 
-@pytest.mark.parametrize("name", ["connect_four", "othello"])
+@pytest.mark.parametrize("name", ["connect_four", pytest.param("othello", marks=pytest.mark.long)])
 def test_alphabeta_finds_the_same_on_both_floors(name):
     game, e = get_game(name), random_eval(name, next(iter(get_game(name).pattern_sets)))
     for s in [s for s in positions(name) if not game.is_terminal(s)][5:60:18]:
@@ -314,6 +314,15 @@ def test_walks_are_connected_different_and_the_same_for_a_seed():
         for _ in walk:
             reached |= {c for cell in reached for c in neighbours(cell, 7, 6) if c in walk}
         assert reached == set(walk)
+
+
+def test_slopes_are_all_diagonals_with_what_lies_above_and_below():
+    found = slopes(4, 3, 7, 6, SYMMETRIES)
+    assert len(found) == 12
+    assert found[0] == (0, 1, 6, 7, 8, 13, 14, 15, 20, 21, 22)
+    diagonals = slopes(4, 1, 7, 6, SYMMETRIES)
+    assert diagonals[0] == (0, 7, 14, 21)
+    assert all(set(line) <= set(slope) for line, slope in zip(diagonals, found, strict=True))
 
 
 def test_blocks_are_all_rectangles_but_mirror_images():

@@ -88,6 +88,20 @@ def test_shots_equal_brute_force_on_many_arrangements():
             assert shots(s.own, s.opp) == hits_by_force(s)
 
 
+# --- which of Tesauro's inputs are not 0 -----------------------------------------------------------------------------
+def test_active_inputs_are_those_that_are_not_0_the_last_one_first():
+    rules, x = TESAURO.rules, np.zeros(198, np.float32)
+    places, values = np.zeros(199, np.int32), np.zeros(199, np.float32)
+    for seed in range(60):
+        words = TESAURO.encode(random_state(random.Random(seed)))
+        s = rules.State(*map(np.uint64, words))
+        for player in (0, 1):
+            rules.features_player(s, player, x)
+            n = rules.active_features(s, player, places, values)
+            assert places[:n].tolist() == np.flatnonzero(x)[::-1].tolist()
+            assert values[:n].tobytes() == x[places[:n]].tobytes()
+
+
 # --- the rich set ----------------------------------------------------------------------------------------------------
 def test_the_start_is_even():
     assert set(GAME.features(GAME.initial(), 0)) == {0}

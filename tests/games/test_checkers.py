@@ -15,7 +15,7 @@ import pytest
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import IllegalAction
 from evallearn.games.checkers import Checkers
-from evallearn.games.checkers.features import COARSE_NAMES, jump_counts, step_counts
+from evallearn.games.checkers.features import COARSE_NAMES, FINER_NAMES, SHAPE_NAMES, jump_counts, step_counts
 from evallearn.games.checkers.moves import (
     CROWN_ROW,
     JUMP_GRAPH,
@@ -57,10 +57,16 @@ def features(text: str, player: int = 0) -> dict[str, float]:
     return {name: v for name, v in zip(GAME.feature_names, values, strict=True) if v and name in COARSE_NAMES}
 
 
+def shapes(text: str) -> dict[str, float]:
+    """The squares and shapes that are not 0, as Black sees them."""
+    values = GAME.features(GAME.from_text(text), 0)
+    return {name: v for name, v in zip(GAME.feature_names, values, strict=True) if v and name in SHAPE_NAMES}
+
+
 def finer(text: str) -> dict[str, float]:
     """The finer features that are not 0, as Black sees them."""
     values = GAME.features(GAME.from_text(text), 0)
-    return {name: v for name, v in zip(GAME.feature_names, values, strict=True) if v and name not in COARSE_NAMES}
+    return {name: v for name, v in zip(GAME.feature_names, values, strict=True) if v and name in FINER_NAMES}
 
 
 def scattered(seed: int) -> State:
@@ -272,20 +278,42 @@ def test_features_of_known_positions():
         ("B:W21-32:B1-12", {}),
         # 1 and 3 stand at home, 14 on the fourth row with 9 behind it; 32 is White's rightmost
         ("B:W32:B1,3,9,14", {
-            "men_row_3": 1, "men_row_4": 1, "backed_men": 1, "lead_late": 3 * 19, "home_0101": 1, "home_0001": -1,
+            "backed_men": 1, "lead_late": 3 * 19, "home_0101": 1, "home_0001": -1,
         }),
-        # the king on 18 has four steps, stands on the main road and is two steps from 27; White has no king
+        # the king on 18 has four steps and is two steps from 27; White has no king
         ("B:W27:B1,K18", {
-            "men_row_2": -1, "king_steps": 4, "main_road": 1, "only_kings": 1, "lead_late": 21, "contact": 1,
-            "home_0001": 1,
+            "king_steps": 4, "only_kings": 1, "lead_late": 21, "contact": 1, "home_0001": 1,
         }),
-        ("B:WK4,K12:BK29", {
-            "king_steps": 1 - 3, "edge_kings": 1 - 2, "lead_late": -21,
+        ("B:WK4,K12:BK29", {"king_steps": 1 - 3, "lead_late": -21}),
+        # 24 has left 20 behind; White's 5 is one step from its crown
+        ("B:W5:BK20,24", {
+            "king_steps": 1, "only_kings": 1, "lead_late": 21, "backed_men": 1, "runaway_rows": 5 - 6,
         }),
     ],
 )  # fmt: skip
 def test_finer_features_of_known_positions(position, expected):
     assert finer(position) == expected
+
+
+@pytest.mark.parametrize(
+    ("position", "expected"),
+    [
+        ("B:W21-32:B1-12", {}),
+        # both sides number squares from their own back row: White's 32 is 1, its king on 29 is 4
+        ("B:WK29,32:B2,K4", {"man_2": 1, "man_1": -1}),
+        # each of the three can be jumped along both diagonals, and stands alone; 15 lies between 10 and 19
+        ("B:W22:B10,K19", {
+            "man_10": 1, "man_11": -1, "king_19": 1, "exposed": 2 + 2 - 2, "gaps": 1,
+        }),
+        # 14 lies between 10 and 17, next to 9, 10 and 17; 6, 10 and 15 stand in a row; 17 stands alone
+        ("B:W:B6,9,10,15,17", {
+            "man_6": 1, "man_9": 1, "man_10": 1, "man_15": 1, "man_17": 1, "exposed": 5, "gaps": 1, "dykes": 1,
+            "holes": 1, "poles": 1,
+        }),
+    ],
+)  # fmt: skip
+def test_squares_and_shapes_of_known_positions(position, expected):
+    assert shapes(position) == expected
 
 
 @pytest.mark.parametrize(

@@ -376,7 +376,9 @@ def test_command_does_not_overwrite_what_is_no_table(tmp_path):
 
 
 def test_command_refuses_what_it_cannot_build(monkeypatch):
-    with pytest.raises(SpecError, match="othello has no endgame table: the game that has one is checkers"):
+    with pytest.raises(
+        SpecError, match="othello has no endgame table: the games that have one are backgammon, checkers"
+    ):
         command.main(["othello"], standalone_mode=False)
     monkeypatch.setattr(EndgameTable, "contradictions", lambda self: 3)
     with pytest.raises(GameError, match="3 values contradict the moves of checkers: please report"):

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
-
-BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "othello_swh.py"
-
-
-def benchmark() -> ModuleType:
-    """benchmarks/ is a folder of scripts, no package, so the file is loaded by its path."""
-    spec = importlib.util.spec_from_file_location("othello_swh", BENCHMARK)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from scripts import FOLDER, benchmark
 
 
 @pytest.mark.long
 def test_best_heuristic_scores_half_against_the_counter():
-    swh = benchmark()
+    swh = benchmark("othello_swh")
     if not swh.SWH.exists():
         pytest.skip("../shared/reference is absent")
     score, half = swh.match(swh.GAME.heuristics["mobility"], games=800, seed=1)
@@ -31,7 +18,7 @@ def test_best_heuristic_scores_half_against_the_counter():
 
 
 def test_benchmark_names_what_is_missing(monkeypatch, capsys):
-    swh = benchmark()
+    swh = benchmark("othello_swh")
     monkeypatch.setattr(swh, "SWH", Path("nowhere.wpc"))
     monkeypatch.setattr("sys.argv", ["othello_swh.py"])
     assert swh.main() == 2
@@ -39,8 +26,8 @@ def test_benchmark_names_what_is_missing(monkeypatch, capsys):
 
 
 def test_benchmark_refuses_bad_options():
-    swh = benchmark()
-    swh.SWH = BENCHMARK  # any file that exists
+    swh = benchmark("othello_swh")
+    swh.SWH = FOLDER / "othello_swh.py"  # any file that exists
     assert swh.complaint(["mobility"], 1) == "--games 1 is too few for an interval: give 2 or more"
     assert "did you mean 'mobility'?" in swh.complaint(["mobilty"], 10)
     assert swh.complaint(["mobility"], 10) == ""

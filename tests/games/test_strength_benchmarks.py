@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from scripts import benchmark
 
 from evallearn.agents import RandomAgent
 from evallearn.errors import DataError
 from evallearn.games.checkers.table import build_table
-
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-
-
-def benchmark(name: str) -> ModuleType:
-    """benchmarks/ is a folder of scripts, no package, so the file is loaded by its path."""
-    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_epd_problems_are_solved_by_best_moves_or_by_avoiding_others(tmp_path):

@@ -50,7 +50,7 @@ FAST = "--limit depth=1 --judge depth=1 --seed 3"
         ),
         pytest.param("backgammon", "moves\nhint\n", "dice for you: ", marks=pytest.mark.long),
         pytest.param("backgammon --you second", "hint\n", "dice for the machine: ", marks=pytest.mark.long),
-        ("matches,piles=3-4-5,k=3", "3:1\nhint\n", "first: you; second: handwritten:nim@depth=1"),
+        ("matches", "3:1\nhint\n", "first: you; second: handwritten:nim@depth=1"),
         ("pig,target=10 --you none --opponent random --opponent zero", "", "first: random; second: zero@depth=1"),
     ],
 )

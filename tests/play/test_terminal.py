@@ -132,6 +132,25 @@ def test_a_whole_game_of_matches_is_won_move_by_move(terminal: Callable[..., Ter
     assert (tmp_path / "start.json").exists()
 
 
+def test_a_game_of_connect_four_with_all_its_troubles(terminal: Callable[..., Terminal]) -> None:
+    person = terminal("connect_four", "--position", "172747", *FAST)  # 3 wins at once; else the machine does, with 7
+    person.read_until("you> ")
+    assert "no legal action '8'; legal: 4 3 5 2 6 1 7" in person.type("8")
+    assert "5 is not minimax-optimal (proven), worth -1, a loss" in person.type("5", "over> ")
+    assert "taken back: 5 7" in person.type("undo")
+    assert "saved in four.json" in person.type("save four.json")
+    assert "3 is minimax-optimal (proven), worth +1, a win" in person.type("3", "over> ")
+    assert "four.json: 0 plies" in person.type("load four.json")
+    assert "cannot read gone.json" in person.type("load gone.json")
+    assert "1  2  3  4  5  6  7" in person.type("moves")
+    told = person.type("3", "over> ")
+    assert "you have won: +1 to you, -1 to the machine" in told
+    assert "1 of 1 minimax-optimal" in told
+    code, told = person.end(b"quit\n")
+    assert (code, "goodbye" in told) == (0, True)
+
+
+@pytest.mark.long  # the kernel of checkers takes long to compile
 def test_a_whole_game_of_checkers_with_all_its_troubles(terminal: Callable[..., Terminal]) -> None:
     person = terminal("checkers", "--position", "B:W28:B15,20", *FAST)
     person.read_until("you> ")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 from functools import cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scripts import benchmark
 from toys import Dice, Seats, Takeaway
 
 from evallearn import get_game
@@ -281,15 +281,6 @@ def test_an_eval_of_another_game_is_refused() -> None:
 
 
 # --- against real engines --------------------------------------------------------------------------------------------
-def suites() -> Any:
-    spec = importlib.util.spec_from_file_location("suites", ROOT / "benchmarks/suites.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.long
 @pytest.mark.skipif(not REFERENCE.is_dir(), reason="needs ../shared/reference")
 def test_connect_four_has_the_known_level() -> None:
@@ -297,7 +288,7 @@ def test_connect_four_has_the_known_level() -> None:
 
     The known level is 0.672 kept and 0.379 exactly best; what the file itself gives is computed here without our code.
     """
-    by_score, by_sign = suites().connect_four(score=True), suites().connect_four()
+    by_score, by_sign = benchmark("suites").connect_four(score=True), benchmark("suites").connect_four()
     game = by_score.game
     rows = {game.from_text(r["moves"]): r for r in csv.DictReader(_csv().splitlines())}
     scores = [[int(r[f"m{i}"]) for i in range(1, 8) if r[f"m{i}"]] for r in rows.values()]
@@ -325,7 +316,7 @@ def _csv() -> str:
 def test_reference_files_become_suites(
     name: str, least: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert suites().main([name, "--out", str(tmp_path / "s.jsonl")]) == 0
+    assert benchmark("suites").main([name, "--out", str(tmp_path / "s.jsonl")]) == 0
     assert f"positions of {name}, by" in capsys.readouterr().out
     assert len((tmp_path / "s.jsonl").read_text().splitlines()) > least
 
@@ -333,7 +324,7 @@ def test_reference_files_become_suites(
 def test_absent_reference_files_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module = suites()
+    module = benchmark("suites")
     monkeypatch.setattr(module, "REFERENCE", tmp_path / "absent")
     assert module.main(["othello", "--out", str(tmp_path / "s.jsonl")]) == 0
     assert "is not there: nothing was written" in capsys.readouterr().out

@@ -43,8 +43,8 @@ SEARCHES: dict[str, tuple[Any, Game, dict[str, Any]]] = {
 }
 SIMULATIONS = ("mcts", "flat")
 """Here a node is a game to its end."""
-KERNELS = ("alphabeta", "bare alphabeta", "expectiminimax", "star1", "star2", "mcts")
-"""Those that share three kernels; more are compiled in `make long`."""
+KERNELS = ("alphabeta", "bare alphabeta", "expectiminimax", "star1", "star2")
+"""Those that share two kernels; more are compiled in `make long`. test_montecarlo_limits.py has those of MCTS."""
 CASES = [
     pytest.param(name, floor, marks=() if floor == "plain" or name in KERNELS else pytest.mark.long)
     for name, (_, game, _) in SEARCHES.items()

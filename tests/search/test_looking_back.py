@@ -57,10 +57,11 @@ def test_alphabeta_equals_minimax_with_every_option(depth: int) -> None:
     assert depth < 9 or drawn  # some of these lines end by a rule that looks back
 
 
-def test_table_keeps_positions_apart_that_differ_in_the_count() -> None:
+@pytest.mark.parametrize("floor", ["plain", pytest.param("compiled", marks=pytest.mark.long)])
+def test_table_keeps_positions_apart_that_differ_in_the_count(floor: str) -> None:
     game = Hurried()
     evaluator = LinearEval.from_heuristic(game, "points")
-    oracle, search = Minimax(game, evaluator), AlphaBeta(game, evaluator, floor="compiled")
+    oracle, search = Minimax(game, evaluator), AlphaBeta(game, evaluator, floor=floor)  # type: ignore[arg-type]
     for places in itertools.product(range(4), repeat=2):
         s = State(Words(*places, 1, 2, 0, 0, 0, 0))
         for depth in (7, 8):

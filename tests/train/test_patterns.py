@@ -46,8 +46,9 @@ def same(a, b) -> bool:
         {},
         {"lambda_": 0.6, "epsilon": 0.3, "seed": 7},
         {"coherence": True, "lambda_": 0.3, "half_life": 2, "horizon": 9, "opening_plies": 0},
+        {"coherence": True, "least": 0.25, "depth": 2, "deep_games": 1, "horizon": 3},
     ],
-    ids=["td0", "lambda", "coherence"],
+    ids=["td0", "lambda", "coherence", "deep"],
 )
 @pytest.mark.parametrize("chosen", ["lines", "classic"])
 def test_kernel_learns_what_plain_python_learns_bit_for_bit(settings, chosen):
@@ -61,6 +62,36 @@ def test_kernel_learns_what_plain_python_learns_bit_for_bit(settings, chosen):
     assert same(kernel, plain)
     if kernel.settings.coherence:
         assert kernel.memory.tobytes() == plain.memory.tobytes()
+
+
+def test_kernel_looks_three_plies_ahead_as_plain_python_does():
+    kernel, plain = learner(depth=3, lambda_=0.5), PlainTd(layout(), TdSettings(depth=3, lambda_=0.5))
+    kernel.learn(2)
+    plain.play()
+    plain.play()
+    assert same(kernel, plain)
+    shallow = learner(lambda_=0.5)
+    shallow.learn(2)
+    assert not same(kernel, shallow)
+
+
+def test_step_shrinks_to_nothing_before_the_deep_games_and_again_at_the_end():
+    settings = TdSettings(depth=2, deep_games=10, horizon=50)
+    assert [settings.gone(n) for n in (0, 20, 40, 45, 50)] == [0, 0.5, 0, 0.5, 1]
+    assert settings.gone(39) == pytest.approx(0.975)
+    assert [TdSettings(horizon=50).gone(n) for n in (0, 25, 50)] == [0, 0.5, 1]
+    assert TdSettings().gone(1000) == 0
+
+
+def test_coherence_leaves_every_weight_the_least_part_of_the_step():
+    """Errors that cancel out stop a weight, unless a part of the step is left to it."""
+    moved = []
+    for least in (0.0, 0.25):
+        plain = PlainTd(layout(), TdSettings(coherence=True, least=least))
+        plain.memory[:] = 0.0, 4.0
+        plain.change([3], 1.0, 0.5)
+        moved.append(float(plain.weights[3]))
+    assert moved == [0.0, 0.125]
 
 
 def test_first_step_moves_the_value_towards_a_win_by_alpha():
@@ -184,6 +215,11 @@ def test_nan_stops_too(monkeypatch):
         ({"horizon": -1}, "horizon=-1 does not work: give 0 or more games"),
         ({"lambda_": 1.0}, "lambda=1.0 does not work: give a number from 0 to below 1"),
         ({"epsilon": 1.5}, "epsilon=1.5 does not work: give a number from 0 to 1"),
+        ({"least": 1.5}, "least=1.5 does not work: give a number from 0 to 1"),
+        ({"depth": 0}, "depth=0 does not work: give 1 to 12 plies"),
+        ({"depth": 13}, "depth=13 does not work: give 1 to 12 plies"),
+        ({"deep_games": -1}, "deep_games=-1 does not work: give 0 or more games, at most horizon"),
+        ({"deep_games": 9, "horizon": 8}, "deep_games=9 does not work"),
         ({"opening_plies": -1}, "opening_plies=-1 does not work: give 0 or more plies"),
         ({"seed": -1}, r"seed=-1 does not work: give a whole number from 0 to 2\*\*63 - 1"),
     ],

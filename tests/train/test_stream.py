@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evallearn.data.dataset import Batch, is_test
 from evallearn.errors import DataError, SpecError
-from evallearn.train.stream import ArrayStream, by_group, check_same_length, checked, summarise
+from evallearn.train.stream import TILE, ArrayStream, by_group, check_same_length, checked, summarise
 
 
 def stream(n=1000, **changes):
@@ -61,6 +61,16 @@ def test_batches_keep_the_order_and_can_be_read_again():
 def test_checksum_follows_the_records():
     assert stream().checksum == stream().checksum
     assert len({stream().checksum, stream(seed=5).checksum, stream(game=np.arange(1000)).checksum}) == 3
+
+
+@pytest.mark.parametrize("n", [1, TILE - 1, TILE, TILE + 1, 3 * TILE + 5])
+@pytest.mark.parametrize("extra", [0, 1])
+def test_design_is_the_same_in_tiles_as_row_by_row(n, extra):
+    s = stream(1000)
+    summary, x = summarise(s), column(s, "train", "features")[:n]
+    z = summary.design(x, extra)
+    assert z[:, : -1 - extra].tobytes() == ((x.astype(np.float64) - summary.mean) * summary.inverse_scale).tobytes()
+    assert (z[:, -1 - extra :] == 1.0).all()
 
 
 def test_by_group_finds_every_row_once():

@@ -1,0 +1,47 @@
+# mypy: ignore-errors
+"""Template: a net over many positions, with and without the work of finding its inputs. The names below are injected.
+
+State, foretell, activate, conclude, active      of the game and of net_kernel.py
+add_rows, N_WORDS, H1, CACHE                     of the toolkit; sizes; the disk cache
+"""
+
+import numpy as np
+from numba import njit
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+
+@njit(cache=CACHE, nogil=True)
+def positions(words, box, out):
+    """out: the net's outputs for each encoded position."""
+    params = box[0]
+    for i in range(len(words)):
+        foretell(State(*to_fixed_tuple(words[i], N_WORDS)), params)
+        for j in range(out.shape[1]):
+            out[i, j] = params.chances[j]
+
+
+@njit(cache=CACHE, nogil=True)
+def find(words, box, places, values, counts):
+    """The inputs of each position that are not 0."""
+    params = box[0]
+    for i in range(len(words)):
+        counts[i] = active(State(*to_fixed_tuple(words[i], N_WORDS)), params)
+        for j in range(counts[i]):
+            places[i, j] = params.places[j]
+            values[i, j] = params.values[j]
+
+
+@njit(cache=CACHE, nogil=True)
+def net_alone(places, values, counts, box, out):
+    """The same outputs from inputs that `find` has found; one hidden layer, one net for all phases."""
+    params = box[0]
+    h = params.hidden1
+    for i in range(len(counts)):
+        add_rows(
+            h.ctypes.data, params.b1[0].ctypes.data, params.w1[0].ctypes.data,
+            places[i].ctypes.data, values[i].ctypes.data, np.int64(counts[i]), H1,
+        )  # fmt: skip
+        activate(h, H1)
+        conclude(h, np.int64(0), params)
+        for j in range(out.shape[1]):
+            out[i, j] = params.chances[j]

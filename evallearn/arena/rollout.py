@@ -1,0 +1,95 @@
+"""Rollouts: a position with dice is played to the end many times, an Eval playing all sides. What is it worth?
+
+The luck of the dice, as the same Eval judges it, is taken off the results. Given the position the mean luck of a roll
+is zero, so that the mean of many games stays what it was, whatever the Eval thinks; and the better it judges, the less
+is left to chance. An Eval that knows the exact values leaves nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evallearn.arena.bootstrap import control_variate
+from evallearn.errors import SearchError
+from evallearn.protocols import Evaluator, Game, State
+from evallearn.search.common import require_unfinished
+from evallearn.search.dice_rollout import DiceRollout, Rolled
+from evallearn.search.floors import Floor
+from evallearn.workers import imap
+
+GAMES_PER_JOB = 36
+"""Enough that passing them to a worker does not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class RolledOut:
+    """What a rollout found; values are to `player`."""
+
+    player: int
+    games: int
+    value: float
+    """The mean with the luck of the dice taken off."""
+    standard_error: float
+    plain_value: float
+    """The mean of what came out."""
+    plain_standard_error: float
+    slope: float
+    """Which share of the judged luck was taken off: 1 if the Eval's opinions have the right size, less if too large."""
+    variance_ratio: float
+    """Variance with the luck off over the plain one: 0.1 means as much as ten times the games."""
+    outcomes: dict[float, int]
+    """How many games ended with each utility."""
+    cut: int
+    """How many were cut, and judged by the Eval."""
+
+
+def roll_out(
+    game: Game,
+    evaluator: Evaluator,
+    s: State,
+    *,
+    games: int = 1296,
+    player: int | None = None,
+    seed: int = 1,
+    truncate: int | None = None,
+    workers: int = 1,
+    floor: Floor = "auto",
+) -> RolledOut:
+    """What the unfinished `s` is worth to `player` (None: who moves, or will after the roll) by this Eval's play.
+
+    The same seed gives the same answer, for any number of workers. Games that are cut after `truncate`
+    moves lean on the Eval's opinion, too.
+    """
+    if isinstance(games, bool) or not isinstance(games, int) or games < 2:
+        raise SearchError(f"games={games!r}: give 2 or more: one alone has no standard error")
+    require_unfinished(game, s)
+    who = game.viewer(s) if player is None else player
+    job = DiceRollout(game, evaluator, s, who, seed, truncate, floor)
+    job(range(0))  # compiles, so that workers find the kernel on the disk
+    jobs = [range(i, min(i + GAMES_PER_JOB, games)) for i in range(0, games, GAMES_PER_JOB)]
+    found = dict(imap(job, jobs, workers))
+    return summary(who, [g for i in sorted(found) for g in found[i]])
+
+
+def summary(player: int, rows: Sequence[Rolled]) -> RolledOut:
+    """The figures of the games."""
+    plain, n = np.array([g.value for g in rows]), len(rows)
+    fair = control_variate([g.value for g in rows], [g.luck for g in rows])
+    ends = Counter(g.value for g in rows if not g.cut)
+    return RolledOut(
+        player=player,
+        games=n,
+        value=float(np.mean(fair.values)),
+        standard_error=float(np.std(fair.values, ddof=1)) / math.sqrt(n),
+        plain_value=float(plain.mean()),
+        plain_standard_error=float(plain.std(ddof=1)) / math.sqrt(n),
+        slope=fair.slope,
+        variance_ratio=fair.variance_ratio,
+        outcomes=dict(sorted(ends.items(), reverse=True)),
+        cut=sum(g.cut for g in rows),
+    )

@@ -1,0 +1,89 @@
+"""evallearn rollout"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from time import perf_counter
+from typing import Any
+
+import click
+
+from evallearn.arena.rollout import roll_out
+from evallearn.cli.common import GAME, console, json_option, out, report, rolled, workers_option
+from evallearn.play.seats import default_agent, make_evaluator
+from evallearn.protocols import Game
+
+MOST_OUTCOMES = 12
+"""Utilities that are listed; 2048 has thousands."""
+
+
+@click.command(name="rollout")
+@click.argument("game", type=GAME)
+@click.argument("position", required=False)
+@click.option(
+    "--eval", "evaluator", metavar="EVAL",
+    help="Who plays all sides and judges the luck: handwritten:NAME, zoo:NAME, a .safetensors file, solved:EVAL.  "
+    "[default: the game's last heuristic]",
+)  # fmt: skip
+@click.option("--games", type=click.IntRange(2), default=1296, show_default=True, help="Games to play.")
+@click.option(
+    "--truncate", type=click.IntRange(1), metavar="MOVES", help="Cut each game after so many moves, and ask the Eval."
+)
+@click.option("--roll", nargs=2, type=int, metavar="D D", help="The two dice, where the position waits for a roll.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the dice.")
+@workers_option
+@json_option
+def command(
+    game: Game,
+    position: str | None,
+    evaluator: str | None,
+    games: int,
+    truncate: int | None,
+    roll: tuple[int, int] | None,
+    seed: int,
+    workers: int,
+    json_to: str | None,
+) -> None:
+    """Play POSITION (or the start) of a game with dice to the end, again and again: what is it worth to who moves?
+
+    The Eval chooses every move, looking at the position after it. The luck of every roll, as the same Eval judges it,
+    is taken off: the mean stays what it is, and its standard error becomes much smaller.
+
+    Example: evallearn rollout backgammon 4HPwATDgc/ABMA --eval handwritten:positional --games 360
+    """
+    s = game.initial() if position is None else game.from_text(position)
+    if roll is not None:
+        s = rolled(game, s, roll)
+    judge = make_evaluator(evaluator or default_agent(game), game)
+    start = perf_counter()
+    found = roll_out(game, judge, s, games=games, seed=seed, truncate=truncate, workers=workers)
+    figures: dict[str, Any] = {
+        "game": game.name,
+        "position": game.to_text(s),
+        "eval": judge.name,
+        "seed": seed,
+        "truncate": truncate,
+        **asdict(found),
+        "outcomes": {f"{value:g}": n for value, n in found.outcomes.items()},
+        "seconds": perf_counter() - start,
+    }
+    report(figures, json_to, lambda: show(figures))
+
+
+def show(found: dict[str, Any]) -> None:
+    """The value, the same without taking luck off, and how games ended."""
+    out.print(
+        f"{found['value']:+.4f} +- {found['standard_error']:.4f} to player {found['player']}, luck off "
+        f"({found['games']} games by {found['eval']})"
+    )
+    out.print(
+        f"{found['plain_value']:+.4f} +- {found['plain_standard_error']:.4f} as it came; taking luck off left "
+        f"{found['variance_ratio']:.1%} of the variance"
+    )
+    ends = [f"{value} in {n}" for value, n in found["outcomes"].items()]
+    more = f", and {len(ends) - MOST_OUTCOMES} more" if len(ends) > MOST_OUTCOMES else ""
+    if ends:
+        out.print(f"ended with {', '.join(ends[:MOST_OUTCOMES])}{more}")
+    if found["cut"]:
+        out.print(f"cut: {found['cut']}")
+    console.print(f"{found['seconds']:.1f} s", style="dim")

@@ -1,0 +1,140 @@
+"""evallearn td"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evallearn.cli.common import GAME, console, in_a_path, json_option, out, report
+from evallearn.cli.patterns import command_line
+from evallearn.errors import EvaluatorError, SpecError
+from evallearn.evaluators import load_evaluator
+from evallearn.evaluators.net import NetEval
+from evallearn.learn.td import TdRun, events_of
+from evallearn.protocols import Game
+from evallearn.report.td_page import write_td
+from evallearn.train.neural import NeuralTrainer
+from evallearn.train.self_taught import Progress
+
+
+class Units(click.ParamType):  # type: ignore[type-arg]  # generic only in newer versions of click
+    """80, or 160,32 for two layers."""
+
+    name = "units"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(int(word) for word in str(value).split(","))
+        except ValueError:
+            raise SpecError(f"--hidden {value!r}: give the units of one or two layers, as in 80 or 160,32") from None
+
+
+@click.command(name="td")
+@click.argument("game", type=GAME)
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the run.  [default: runs/GAME-td-seedN]",
+)
+@click.option("--games", type=click.IntRange(1), help="Games in all, those before a resumption too.")
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Time from now.  [default: 10, or --games]")
+@click.option("--hidden", type=Units(), default=(80,), show_default="80", help="Units of one or two hidden layers.")
+@click.option("--activation", default="relu", show_default=True, help="relu, clipped or sigmoid.")
+@click.option("--split/--no-split", default=True, show_default=True, help="A net of its own for every phase.")
+@click.option("--lambda", "lambda_", type=float, default=0.7, show_default=True, help="0: TD(0); 1: outcomes alone.")
+@click.option(
+    "--exact-from", type=float, default=1.0, show_default=True,
+    help="From this share of the horizon on, targets are means over all rolls; 1: never.",
+)  # fmt: skip
+@click.option("--learning-rate", type=float, default=2e-3, show_default=True, help="Of Adam, at first.")
+@click.option("--final-rate", type=float, default=0.05, show_default=True, help="The share of it that is left at last.")
+@click.option("--horizon", type=int, help="The game at which it is; 0: never.  [default: --games, or else 0]")
+@click.option(
+    "--averaging", type=float, default=0.999, show_default=True, help="What a step keeps of the mean weights."
+)
+@click.option("--batch-size", type=int, default=256, show_default=True, help="Positions of a step.")
+@click.option("--games-per-round", type=int, default=500, show_default=True, help="Games between two sets of weights.")
+@click.option("--epsilon", type=float, help="Share of random moves.  [default: 0 with dice, else 0.05]")
+@click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the game]")
+@click.option("--start", type=click.Path(dir_okay=False, path_type=Path), help="The net to begin with.")
+@click.option("--opponent", default="", help="Of the meetings.  [default: the game's first hand-written heuristic]")
+@click.option("--pairs", type=click.IntRange(2), default=500, show_default=True, help="Of a meeting.")
+@click.option("--threads", type=click.IntRange(1), help="That play; the result is the same.  [default: all cores]")
+@click.option("--tensorboard", is_flag=True, help="Write TensorBoard event files into the run's folder.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@json_option
+def command(
+    game: Game,
+    folder: Path | None,
+    games: int | None,
+    minutes: float | None,
+    horizon: int | None,
+    start: Path | None,
+    opponent: str,
+    pairs: int,
+    tensorboard: bool,
+    json_to: str | None,
+    **settings: Any,
+) -> None:
+    """Teach a net GAME by temporal differences, from games against itself and nothing else.
+
+    The same command resumes what was interrupted.
+
+    Example: evallearn td backgammon,features=tesauro --games 100000
+    """
+    if minutes is None and games is None:
+        minutes = 10.0
+    folder = folder or Path("runs") / f"{in_a_path(game.name)}-td-seed{settings['seed']}"
+    trainer = NeuralTrainer(
+        **settings, horizon=(games or 0) if horizon is None else horizon, start=begun(start, game) if start else None
+    )
+    events = events_of(folder / "events") if tensorboard else None
+    run = TdRun(game, folder, trainer, opponent, pairs, command_line(folder), events)
+    if (folder / "checkpoint.safetensors").exists():
+        console.print(f"going on from {folder}", style="dim")
+    with console.status("games against itself") as status:
+        figures = run.learn(
+            games=games,
+            seconds=None if minutes is None else 60 * minutes,
+            on_progress=lambda now: status.update(sentence(now)),
+            on_look=lambda point: console.print(looked(point)),
+        )
+    write_td(figures, folder / "report.html")
+    report(figures, json_to, lambda: show(figures, folder))
+
+
+def begun(path: Path, game: Game) -> NetEval:
+    """The net to begin with."""
+    net = load_evaluator(path, game)
+    if not isinstance(net, NetEval):
+        raise EvaluatorError(f"--start {path} is a {net.kind} Eval: give a net that `evallearn td` made")
+    return net
+
+
+def sentence(now: Progress) -> str:
+    """A report in a line."""
+    return f"{now.games:,} games, {now.games_per_second:,.0f} games/s, loss {now.error:.4f}"
+
+
+def looked(point: dict[str, Any]) -> str:
+    """A point of the learning curve in a line."""
+    words = [f"{point['games']:>11,} games {point['seconds']:7.0f} s  {point['games_per_second']:6,.0f} games/s"]
+    words.append(f"loss {point['loss']:.4f}")
+    for key, name in (("last", "the last look"), ("fixed", "the opponent")):
+        if key in point:
+            words.append(f"{point[key]['points']:+.3f} ± {point[key]['standard_error']:.3f} against {name}")
+    return "  ".join(words)
+
+
+def show(figures: dict[str, Any], folder: Path) -> None:
+    point = figures["curve"][-1]
+    out.print(looked(point))
+    if "fixed" in point:
+        out.print(f"points per game; the opponent is {figures['opponent']}, both look one ply ahead")
+    out.print(f"net: {folder / 'net.safetensors'}")
+    out.print(f"report: {folder / 'report.html'}")

@@ -1,0 +1,224 @@
+"""The neural Eval that foretells how a game ends: one output for every step between two possible results.
+
+    features seen by the mover -> one or two hidden layers -> logistic units p[j] = P(utility >= levels[j + 1])
+    EVAL(s) = levels[0] + sum over j of (levels[j + 1] - levels[j]) p[j]
+
+Most games only know loss and win: one output, the probability to win. Backgammon has six results and so five outputs,
+as TD-Gammon's successors have: no backgammon lost, no gammon lost, won, won a gammon, won a backgammon. Where an output
+contradicts one that is nearer to the middle (more gammons than wins), it counts as that one.
+
+With `split` every phase of the game has a network of its own. The compiled floor adds in the same order, so both
+floors agree to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.errors import EvaluatorError, unknown
+from evallearn.evaluators.features import FeatureEval
+from evallearn.evaluators.squash import squash
+from evallearn.protocols import EvalKernel, Game
+
+LANES = 8
+"""Hidden units come in eights: so many numbers fit into one instruction."""
+TENSORS = ("w1", "b1", "w2", "b2", "w3", "b3")
+ACTIVATIONS = ("relu", "clipped", "sigmoid")
+"""max(z, 0); the same, 1 at most; 1 / (1 + exp(-z))."""
+# tanh(x) = x P(x^2) / Q(x^2) up to |x| = 4.97, within 1e-4: enough for hidden units, and float32 all the way.
+SATURATED = np.float32(4.97)
+P0, P1, P2 = np.float32(135135.0), np.float32(17325.0), np.float32(378.0)
+Q0, Q1, Q2 = np.float32(135135.0), np.float32(62370.0), np.float32(3150.0)
+Q3 = np.float32(28.0)
+HALF, ONE, ZERO = np.float32(0.5), np.float32(1.0), np.float32(0.0)
+UNIT = {"SATURATED": SATURATED, "P0": P0, "P1": P1, "P2": P2, "Q0": Q0, "Q1": Q1, "Q2": Q2, "Q3": Q3, "HALF": HALF}
+
+
+def levels_of(game: Game) -> tuple[float, ...]:
+    """The results that the game can end with, lowest first; where it does not say, the worst and the best."""
+    return tuple(map(float, game.levels or game.utility_range))
+
+
+class NetEval(FeatureEval):
+    """Shapes: w1 [nets, n_features, h1], b1 [nets, h1], w2 [nets, h1, h2], b2 [nets, h2], w3 [nets, h, outputs], b3.
+
+    nets is 1 or the number of phases; h2 may be 0, then there is one hidden layer, and w3 follows w1. h1 and h2 are
+    multiples of 8.
+    """
+
+    kind = "net"
+    template = Path(__file__).with_name("net_kernel.py")
+
+    def __init__(
+        self,
+        game: Game,
+        tensors: Mapping[str, np.ndarray],
+        activation: str = "relu",
+        made: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(game, made)
+        if activation not in ACTIVATIONS:
+            raise unknown("activation", activation, ACTIVATIONS)
+        if set(tensors) != set(TENSORS):
+            raise EvaluatorError(f"a net needs the tensors {', '.join(TENSORS)}; got {', '.join(sorted(tensors))}")
+        self.activation, self.levels = activation, levels_of(game)
+        self.steps = np.diff(self.levels)
+        with np.errstate(over="ignore"):  # a number too large for float32 is refused below
+            self._tensors = {k: np.asarray(tensors[k], np.float32, order="C") for k in TENSORS}
+        self._check_shapes()
+
+    def _check_shapes(self) -> None:
+        t, game = self._tensors, self.game
+        nets, h1 = (t["w1"].shape[0], t["w1"].shape[2]) if t["w1"].ndim == 3 else (0, 0)
+        h2 = t["w2"].shape[2] if t["w2"].ndim == 3 else 0
+        f, outs = len(game.feature_names), len(self.steps)
+        wanted = {
+            "w1": (nets, f, h1), "b1": (nets, h1), "w2": (nets, h1, h2), "b2": (nets, h2),
+            "w3": (nets, h2 or h1, outs), "b3": (nets, outs),
+        }  # fmt: skip
+        for k, shape in wanted.items():
+            if t[k].shape != shape or nets not in (1, game.n_phases) or h1 < 1 or h1 % LANES or h2 % LANES:
+                raise EvaluatorError(
+                    f"tensor {k} of a net of {game.name} must have shape {shape}, with 1 or {game.n_phases} nets and "
+                    f"hidden units in multiples of {LANES}, got {t[k].shape}"
+                )
+            if not np.isfinite(t[k]).all():
+                raise EvaluatorError(f"tensor {k} of this net holds a number that is not finite: train it again")
+        self.nets, self.h1, self.h2, self.outputs = nets, h1, h2, outs
+
+    # --- the value ---------------------------------------------------------------------------------------------------
+    def raw(self, x: Sequence[float], phase: int) -> float:
+        """What the features are worth to whoever sees them, less the middle of the range."""
+        worth = self.levels[0] - self.middle
+        for step, p in zip(self.steps.tolist(), self.chances(x, phase), strict=True):
+            worth += step * p
+        return worth
+
+    def value(self, x: Sequence[float], phase: int) -> float:
+        """Nothing is left to squash: the outputs are."""
+        return self.middle + float(np.float32(self.raw(x, phase)))
+
+    def chances(self, x: Sequence[float], phase: int) -> list[float]:
+        """The outputs: P(utility >= levels[j + 1]) for every j, never rising."""
+        k = phase if self.nets > 1 else 0
+        t = self._tensors
+        with np.errstate(over="ignore", invalid="ignore"):
+            h = self._activate(_add_rows(t["b1"][k], x, t["w1"][k]))
+            if self.h2:
+                h = self._activate(_add_rows(t["b2"][k], h.tolist(), t["w2"][k]))
+            z = t["b3"][k] + dot_plain(h, t["w3"][k])
+        p = [0.5 + 0.5 * squash(0.5 * logit) if logit == logit else 0.5 for logit in z.tolist()]
+        middle = self.outputs // 2
+        for j in range(middle + 1, self.outputs):
+            p[j] = min(p[j], p[j - 1])
+        for j in range(middle - 1, -1, -1):
+            p[j] = max(p[j], p[j + 1])
+        return p
+
+    def _activate(self, z: np.ndarray) -> np.ndarray:
+        h: np.ndarray = np.where(z == z, z, ZERO)  # huge weights of both signs: inf - inf says nothing
+        if self.activation == "sigmoid":
+            x = np.minimum(np.maximum(HALF * h, -SATURATED), SATURATED)
+            u = x * x
+            p = ((u + P2) * u + P1) * u + P0
+            q = ((Q3 * u + Q2) * u + Q1) * u + Q0
+            h = HALF + HALF * (x * (p / q))
+        else:
+            h = np.maximum(h, ZERO)
+            if self.activation == "clipped":
+                h = np.minimum(h, ONE)
+        return h
+
+    # --- files and the compiled floor --------------------------------------------------------------------------------
+    def tensors(self) -> dict[str, np.ndarray]:
+        return {**self._tensors, "activation": np.array([ACTIVATIONS.index(self.activation)], np.int16)}
+
+    @classmethod
+    def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], made: Mapping[str, Any]) -> NetEval:
+        """The inverse of `tensors`; they may be a stranger's."""
+        code = tensors["activation"]
+        if code.shape != (1,) or not 0 <= int(code[0]) < len(ACTIVATIONS):
+            raise EvaluatorError(f"a net has one activation, 0 to {len(ACTIVATIONS) - 1}; got {code.tolist()}")
+        return cls(game, {k: tensors[k] for k in TENSORS}, ACTIVATIONS[int(code[0])], made)
+
+    def kernel(self) -> EvalKernel | None:
+        if self.game.rules is None or not self.two_sided:
+            return None
+        module = self.kernels()
+        by_mover = self.game.rules.features_mover is not None
+        return EvalKernel(
+            params=self.params(),
+            evaluate_player=module.evaluate_player,
+            evaluate_mover=module.evaluate_mover if by_mover else None,
+        )
+
+    def kernels(self) -> Any:
+        """net_kernel.py for this game and these sizes."""
+        from evallearn.compiled.absent import bindings
+        from evallearn.compiled.bits import jitable
+        from evallearn.compiled.specialise import specialise
+        from evallearn.compiled.vectors import add_rows, dot
+
+        rules = self.game.rules
+        assert rules is not None
+        names = ("to_play", "viewer", "phase", "features_mover", "features_player", "active_features")
+        return specialise(
+            self.template,
+            **bindings(rules, *names),
+            **UNIT,
+            add_rows=add_rows,
+            dot=dot,
+            squash=jitable(squash),
+            MIDDLE=self.middle,
+            N_FEATURES=len(self.game.feature_names),
+            H1=self.h1,
+            H2=self.h2,
+            LAST=self.h2 or self.h1,
+            OUTPUTS=self.outputs,
+            NETS=self.nets,
+            ACTIVATION=ACTIVATIONS.index(self.activation),
+            BY_MOVER=rules.features_mover is not None,
+            HAS_ACTIVE=rules.active_features is not None,
+        )
+
+    def params(self) -> np.ndarray:
+        """The record of the kernel: weights and working memory."""
+        t, n, last = self._tensors, len(self.game.feature_names), self.h2 or self.h1
+        fields: list[Any] = [
+            ("w1", "f4", t["w1"].shape), ("b1", "f4", t["b1"].shape), ("b3", "f4", t["b3"].shape),
+            ("w2", "f4", (self.nets, self.h1, max(1, self.h2))), ("b2", "f4", (self.nets, max(1, self.h2))),
+            ("w3", "f4", (self.nets, self.outputs, last)), ("x", "f4", (n,)),
+            ("places", "i4", (max(n, self.h1) + 1,)), ("values", "f4", (max(n, self.h1) + 1,)),
+            ("hidden1", "f4", (self.h1,)), ("hidden2", "f4", (max(1, self.h2),)),
+            ("chances", "f8", (self.outputs,)), ("steps", "f8", (self.outputs,)), ("lowest", "f8"),
+        ]  # fmt: skip
+        params = np.zeros(1, np.dtype(fields, align=True))
+        for name in ("w1", "b1", "b3", *(("w2", "b2") if self.h2 else ())):
+            params[name] = t[name]
+        params["w3"] = t["w3"].swapaxes(1, 2)
+        params["steps"], params["lowest"] = self.steps, self.levels[0] - self.middle
+        return params
+
+
+def _add_rows(bias: np.ndarray, x: Sequence[float], weights: np.ndarray) -> np.ndarray:
+    """bias + x . weights, row after row from the last one back, as the kernel adds."""
+    total = bias.copy()
+    for f, row in zip(reversed(x), weights[::-1], strict=True):
+        if f != 0.0:
+            total += np.float32(f) * row
+    return total
+
+
+def dot_plain(h: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """float32[columns]: h . weights, eight sums side by side and then these in pairs, as `vectors.dot` adds."""
+    lanes = np.zeros((LANES, weights.shape[1]), np.float32)
+    for first in range(0, len(h), LANES):
+        lanes += h[first : first + LANES, None] * weights[first : first + LANES]
+    while len(lanes) > 1:
+        lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
+    total: np.ndarray = lanes[0]
+    return total

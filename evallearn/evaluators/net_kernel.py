@@ -1,0 +1,128 @@
+# mypy: ignore-errors
+"""Template: `NetEval`. The names below are injected.
+
+to_play, viewer, phase, features_mover | features_player, active_features    the game's `Rules`
+N_FEATURES, H1, H2, LAST, OUTPUTS, NETS, ACTIVATION                          of the net
+add_rows, dot, squash, MIDDLE, BY_MOVER, HAS_ACTIVE                          of the toolkit and the game
+SATURATED, P0 .. P2, Q0 .. Q3, HALF                                          see net.py
+
+Every sum has its order (vectors.py), so there is no fastmath, and the plain floor can repeat it to the last bit. A
+feature of 0 costs nothing.
+"""
+
+import numpy as np
+from numba import njit
+
+ZERO, ONE = np.float32(0), np.float32(1)
+
+
+@njit
+def sees(s):
+    """Whose eyes the net sees `s` with."""
+    return np.int64(to_play(s)) if BY_MOVER else np.int64(viewer(s))
+
+
+@njit
+def see(s, x):
+    """All features of `s` as the net sees them."""
+    if BY_MOVER:
+        features_mover(s, x)
+    else:
+        features_player(s, viewer(s), x)
+
+
+@njit
+def compressed(x, n, params):
+    """Which of the n numbers are not 0, the last one first: how many; params.places and params.values name them."""
+    found = 0
+    for i in range(n - 1, -1, -1):  # no branch: it would be mispredicted at every second number
+        params.places[found] = i
+        params.values[found] = x[i]
+        found += x[i] != ZERO
+    return np.int64(found)
+
+
+@njit
+def active(s, params):
+    """How many features are not 0; params.places and params.values name them."""
+    if HAS_ACTIVE:
+        return np.int64(active_features(s, sees(s), params.places, params.values))
+    see(s, params.x)
+    return compressed(params.x, N_FEATURES, params)
+
+
+@njit
+def activate(h, n):
+    """In place. NaN, of huge weights of both signs, says nothing."""
+    for j in range(n):
+        z = h[j]
+        if ACTIVATION == 0:
+            h[j] = z if z > ZERO else ZERO
+        elif ACTIVATION == 1:
+            z = z if z > ZERO else ZERO
+            h[j] = z if z < ONE else ONE
+        else:
+            x = HALF * (z if z == z else ZERO)
+            x = x if x > -SATURATED else -SATURATED
+            x = x if x < SATURATED else SATURATED
+            u = x * x
+            p = ((u + P2) * u + P1) * u + P0
+            q = ((Q3 * u + Q2) * u + Q1) * u + Q0
+            h[j] = HALF + HALF * (x * (p / q))
+
+
+@njit
+def conclude(h, k, params):
+    """The outputs from the last hidden layer: params.chances, never rising."""
+    p = params.chances
+    for o in range(OUTPUTS):
+        z = params.b3[k, o] + dot(h.ctypes.data, params.w3[k, o].ctypes.data, LAST)
+        p[o] = 0.5 + 0.5 * squash(0.5 * np.float64(z)) if z == z else 0.5
+    middle = OUTPUTS // 2
+    for o in range(middle + 1, OUTPUTS):
+        p[o] = min(p[o], p[o - 1])
+    for o in range(middle - 1, -1, -1):
+        p[o] = max(p[o], p[o + 1])
+
+
+@njit
+def foretell(s, params):
+    """params.chances[j] = P(utility >= levels[j + 1]) to whom the net sees `s` with."""
+    k = np.int64(phase(s)) if NETS > 1 else np.int64(0)
+    h1 = params.hidden1
+    add_rows(
+        h1.ctypes.data, params.b1[k].ctypes.data, params.w1[k].ctypes.data,
+        params.places.ctypes.data, params.values.ctypes.data, active(s, params), H1,
+    )  # fmt: skip
+    activate(h1, H1)
+    if H2 > 0:
+        h2 = params.hidden2
+        add_rows(
+            h2.ctypes.data, params.b2[k].ctypes.data, params.w2[k].ctypes.data,
+            params.places.ctypes.data, params.values.ctypes.data, compressed(h1, H1, params), H2,
+        )  # fmt: skip
+        activate(h2, H2)
+        conclude(h2, k, params)
+    else:
+        conclude(h1, k, params)
+
+
+@njit
+def worth(s, params):
+    """What `s` is worth, less the middle of the range, to whom the net sees it with."""
+    foretell(s, params)
+    total = params.lowest
+    for o in range(OUTPUTS):
+        total += params.steps[o] * params.chances[o]
+    return np.float32(total)
+
+
+@njit
+def evaluate_mover(s, params):
+    return worth(s, params)
+
+
+@njit
+def evaluate_player(s, player, params):
+    value = MIDDLE + np.float64(worth(s, params))
+    return value if sees(s) == player else -value

@@ -1,0 +1,169 @@
+"""A net that teaches itself, watched: a folder with checkpoint, net and learning curve, which a rerun continues.
+
+Every so many games the net meets the one of the last look and a fixed opponent, one ply ahead with the same dice from
+both seats: is it still getting better, and how good is it?
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from evallearn._version import __version__
+from evallearn.agents import parse_evaluator
+from evallearn.atomic import write_json
+from evallearn.errors import DataError, SpecError
+from evallearn.evaluators import load_evaluator, save_evaluator
+from evallearn.evaluators.net import NetEval
+from evallearn.protocols import Evaluator, Game
+from evallearn.train.meeting import Meeting, meet
+from evallearn.train.neural import NeuralTrainer
+from evallearn.train.self_taught import Progress
+
+LOOKS = 20
+"""Measurements in a run whose games are known."""
+LOOK_SECONDS = 30.0
+"""Between two measurements where they are not."""
+OnLook = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class TdRun:
+    """One folder: `checkpoint.safetensors`, `net.safetensors`, `last.safetensors`, `curve.json`."""
+
+    game: Game
+    folder: Path
+    trainer: NeuralTrainer
+    opponent: str = ""
+    """Of the fixed meetings; empty: the first hand-written heuristic of the game, if it has one."""
+    pairs: int = 500
+    """Of a meeting, each played from both seats."""
+    command: str = ""
+    events: Any = None
+    """Something with add_scalar(tag, value, step), as TensorBoard's writer."""
+    curve: list[dict[str, Any]] = field(default_factory=list)
+
+    def learn(
+        self,
+        *,
+        games: int | None,
+        seconds: float | None,
+        on_progress: Callable[[Progress], None] | None = None,
+        on_look: OnLook | None = None,
+    ) -> dict[str, Any]:
+        """Until so many games in all, or for so many seconds from now: the figures of the run."""
+        self.opponent = self.opponent or next((f"handwritten:{name}" for name in self.game.heuristics), "")
+        rival = parse_evaluator(self.opponent, self.game) if self.opponent else None
+        if rival is not None and rival.kernel() is None:
+            raise SpecError(
+                f"opponent {self.opponent} has no compiled floor: meetings need one; choose another, and play it in "
+                "`evallearn match` afterwards"
+            )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._read()
+        spent = self.curve[-1]["seconds"] if self.curve else 0.0
+        start, every = perf_counter(), max(1, games // LOOKS) if games else 0
+        looked = [self.curve[-1]["games"] if self.curve else 0, start]
+
+        def progress(now: Progress) -> None:
+            if on_progress is not None:
+                on_progress(now)
+            if now.games - looked[0] >= every if every else perf_counter() - looked[1] > LOOK_SECONDS:
+                looked[:] = [now.games, perf_counter()]
+                self._look(now, spent + now.seconds, rival, on_look)
+
+        checkpoint = self.folder / "checkpoint.safetensors"
+        try:
+            self.trainer.fit(self.game, games=games, seconds=seconds, checkpoint=checkpoint, on_progress=progress)
+        except SpecError:
+            if hasattr(self.trainer, "net_"):  # it diverged: the net from before that is the result
+                save_evaluator(self.trainer.evaluator(self._made()), self.folder / "net.safetensors")
+            raise
+        now = self.trainer.progress_
+        if not self.curve or self.curve[-1]["games"] < now.games:
+            self._look(now, spent + now.seconds, rival, on_look)
+        return self.figures()
+
+    def _read(self) -> None:
+        """The curve so far; without a checkpoint the learning begins anew, and so does the curve."""
+        path = self.folder / "curve.json"
+        if not (self.folder / "checkpoint.safetensors").exists():
+            for name in ("curve.json", "last.safetensors"):
+                (self.folder / name).unlink(missing_ok=True)
+        if not path.exists():
+            return
+        try:
+            self.curve = [
+                {**p, "games": int(p["games"]), "seconds": float(p["seconds"])}
+                for p in json.loads(path.read_text())["curve"]
+            ]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise DataError(f"{path} is damaged: delete the folder to begin anew") from None
+
+    def _look(self, now: Progress, seconds: float, rival: Evaluator | None, on_look: OnLook | None) -> None:
+        """A point of the curve; the net is kept beside it."""
+        net, last = self.trainer.evaluator(self._made()), self.folder / "last.safetensors"
+        point: dict[str, Any] = {
+            "games": now.games, "moves": now.moves, "seconds": seconds, "loss": now.error,
+            "games_per_second": now.games_per_second, "steps": self.trainer.steps_,
+        }  # fmt: skip
+        if last.exists():
+            point["last"] = self._meet(net, load_evaluator(last, self.game))
+        if rival is not None:
+            point["fixed"] = self._meet(net, rival)
+        self.curve.append(point)
+        save_evaluator(net, self.folder / "net.safetensors")
+        save_evaluator(net, last)
+        write_json(self.folder / "curve.json", {"curve": self.curve})
+        self._tell_events(point)
+        if on_look is not None:
+            on_look(point)
+
+    def _meet(self, net: NetEval, other: Evaluator) -> dict[str, float]:
+        plies = 0 if self.game.has_chance else 2 * self.game.opening_plies
+        met: Meeting = meet(net, other, pairs=self.pairs, seed=self.trainer.seed, opening_plies=plies)
+        return {"points": met.points, "standard_error": met.standard_error, "games": met.games}
+
+    def _made(self) -> dict[str, Any]:
+        return {"name": "net", "command": self.command}
+
+    def _tell_events(self, point: dict[str, Any]) -> None:
+        if self.events is None:
+            return
+        for key in ("loss", "games_per_second"):
+            self.events.add_scalar(key, point[key], point["games"])
+        for key in ("last", "fixed"):
+            if key in point:
+                self.events.add_scalar(f"points_per_game/{key}", point[key]["points"], point["games"])
+        self.events.flush()
+
+    def figures(self) -> dict[str, Any]:
+        """What the run has reached, for scripts and the page."""
+        net = self.trainer.net_
+        return {
+            "evallearn": __version__, "game": self.game.name, "run": self.folder.name, "seed": self.trainer.seed,
+            "command": self.command, "opponent": self.opponent, "curve": self.curve,
+            "settings": {
+                "hidden": [net.h1] + ([net.h2] if net.h2 else []), "activation": net.activation, "nets": net.nets,
+                "outputs": net.outputs, "lambda": self.trainer.lambda_, "learning rate": self.trainer.learning_rate,
+                "exact from": self.trainer.exact_from, "batch size": self.trainer.batch_size,
+                "games per round": self.trainer.games_per_round,
+            },
+            "files": {"net": "net.safetensors", "checkpoint": "checkpoint.safetensors", "report": "report.html"},
+        }  # fmt: skip
+
+
+def events_of(folder: Path) -> Any:
+    """TensorBoard's writer; refused in one sentence where it is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise SpecError(
+            "--tensorboard needs the package tensorboard, which is not installed: pip install tensorboard, or leave it "
+            "out"
+        ) from None
+    return SummaryWriter(str(folder))

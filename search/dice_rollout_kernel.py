@@ -1,0 +1,88 @@
+# mypy: ignore-errors
+"""Template: a game with dice to its end, an Eval choosing the moves and judging the luck. See `specialise`; injected:
+
+State, actions, result, is_terminal, to_play, chances            the game's `Rules`
+utility_player(s, player), evaluate_player(s, player, params)    values to any player
+N_WORDS, CACHE                                                   words of a state; whether the disk cache is on
+
+`ctx` is the record of dice_rollout.py, where the plain floor is too: both play the same games to the last bit.
+"""
+
+import numpy as np
+from numba import njit
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+from evallearn.compiled.bits import mix64
+
+CHANCE = -1
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+LOW_BITS, UNIT = np.uint64(11), 2.0**-53
+
+
+@njit(nogil=True)
+def worth(s, player, params):
+    return np.float64(utility_player(s, player)) if is_terminal(s) else np.float64(evaluate_player(s, player, params))
+
+
+@njit(nogil=True)
+def best_move(s, ctx, params):
+    """The state after the move that is worth most to the mover, the earliest of equal ones."""
+    mover = np.int64(to_play(s))
+    n = np.int64(actions(s, ctx.actions))
+    best, value = np.int64(0), -np.inf
+    for i in range(n):
+        found = worth(result(s, np.int64(ctx.actions[i])), mover, params)
+        if found > value:
+            best, value = np.int64(i), found
+    return result(s, np.int64(ctx.actions[best]))
+
+
+@njit(nogil=True)
+def is_choice(s):
+    return not is_terminal(s) and to_play(s) != CHANCE
+
+
+@njit(nogil=True)
+def drawn(number, odds, n):
+    """The outcome that the random word `number` falls on."""
+    point, reached = np.float64(number >> LOW_BITS) * UNIT, 0.0
+    for i in range(n - 1):
+        reached += odds[i]
+        if point < reached:
+            return i
+    return n - 1
+
+
+@njit(cache=CACHE, nogil=True)
+def play(box, eval_box, player, rng):
+    """The game number whose random words begin at `rng`, from ctx.words; into ctx.value, ctx.luck and ctx.cut."""
+    ctx, params = box[0], eval_box[0]
+    s = State(*to_fixed_tuple(ctx.words, N_WORDS))
+    moves, plies = ctx.moves, ctx.plies
+    ctx.luck = 0.0
+    ctx.cut = 0
+    while not is_terminal(s):
+        if moves <= 0 or plies <= 0:
+            ctx.cut = 1
+            break
+        plies -= 1
+        if to_play(s) != CHANCE:
+            s = best_move(s, ctx, params)
+            moves -= 1
+            continue
+        n = np.int64(chances(s, ctx.outcomes, ctx.odds))
+        rng += GOLDEN
+        chosen = drawn(mix64(rng), ctx.odds, n)
+        mean, lucky, after = 0.0, 0.0, s
+        for i in range(n):
+            t = result(s, np.int64(ctx.outcomes[i]))
+            u = best_move(t, ctx, params) if is_choice(t) else t
+            value = worth(u, player, params)
+            mean += ctx.odds[i] * value
+            if i == chosen:
+                lucky = value
+                moves -= np.int64(is_choice(t))
+                after = u
+        ctx.luck += lucky - mean
+        s = after
+    ctx.value = worth(s, player, params)

@@ -1,0 +1,79 @@
+"""Sums of rows and products, eight numbers to an instruction: compiled as uncompiled, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import njit
+
+from evallearn.compiled.vectors import AT_ONCE, LANES, add_rows, dot
+
+SIZES = (8, 16, 80, LANES * AT_ONCE, LANES * AT_ONCE + 8, 176)
+
+
+def numbers(units: int, rows: int) -> tuple[np.ndarray, ...]:
+    """bias, weights, places, values: of all magnitudes, so that another order of the sums shows."""
+    rng = np.random.default_rng(units + rows)
+    wild = rng.normal(0, 1, (rows + 1, units)) * 10.0 ** rng.integers(-4, 5, (rows + 1, units))
+    places = rng.permutation(rows).astype(np.int32)
+    return (
+        wild[-1].astype(np.float32), np.ascontiguousarray(wild[:-1], np.float32), places,
+        rng.normal(0, 1, rows).astype(np.float32),
+    )  # fmt: skip
+
+
+def by_address(bias, weights, places, values, n, units):
+    h = np.empty(units, np.float32)
+    add_rows(h.ctypes.data, bias.ctypes.data, weights.ctypes.data, places.ctypes.data, values.ctypes.data, n, units)
+    return h
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    """(add_rows, dot) for every size, which must be known when they are compiled."""
+
+    def make(units):
+        @njit
+        def rows(h, bias, weights, places, values, n):
+            add_rows(
+                h.ctypes.data, bias.ctypes.data, weights.ctypes.data, places.ctypes.data, values.ctypes.data, n, units
+            )
+
+        @njit
+        def product(a, b):
+            return dot(a.ctypes.data, b.ctypes.data, units)
+
+        return rows, product
+
+    return {units: make(units) for units in SIZES}
+
+
+@pytest.mark.parametrize("units", SIZES)
+def test_sums_of_rows_are_the_same_on_both_floors(units, kernels):
+    for rows in (0, 1, 2, 7, 33):
+        bias, weights, places, values = numbers(units, max(1, rows))
+        h = np.full(units, np.nan, np.float32)
+        kernels[units][0](h, bias, weights, places, values, rows)
+        assert h.tobytes() == by_address(bias, weights, places, values, rows, units).tobytes()
+        wanted = bias.copy()
+        for place, value in zip(places[:rows], values[:rows], strict=True):
+            wanted += value * weights[place]
+        assert h.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("units", SIZES)
+def test_products_are_the_same_on_both_floors(units, kernels):
+    a, weights, _, _ = numbers(units, 3)
+    for b in weights:
+        compiled, plain = kernels[units][1](a, b), dot(a.ctypes.data, b.ctypes.data, units)
+        assert np.float32(compiled).tobytes() == np.float32(plain).tobytes()
+        assert float(plain) == pytest.approx(float(a.astype(float) @ b.astype(float)), rel=1e-3, abs=1.0)
+
+
+def test_rows_need_not_be_aligned(kernels):
+    bias, weights, places, values = numbers(8, 5)
+    shifted = np.empty(8 * 5 + 1, np.float32)[1:].reshape(5, 8)
+    shifted[:] = weights
+    h = np.empty(9, np.float32)[1:]
+    kernels[8][0](h, bias, shifted, places, values, 5)
+    assert h.tobytes() == by_address(bias, weights, places, values, 5, 8).tobytes()

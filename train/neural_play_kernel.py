@@ -1,0 +1,169 @@
+# mypy: ignore-errors
+"""Template: games of a net against itself, and what they teach it. See `neural_play.py`, which says what is learned.
+
+State, actions, result, is_terminal, to_play, phase, chances            the game's `Rules`
+utility_player(s, player)                                               of any game
+foretell, see, sees                                                     of net_kernel.py
+uniform                                                                 of draws.py
+N_WORDS, OUTPUTS, HAS_CHANCE                                            of the game and the net
+CACHE                                                                   whether the disk cache is on
+"""
+
+import numpy as np
+from numba import njit
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+CHANCE = -1
+
+
+@njit
+def judge(s, player, io, params):
+    """io.now[j] = P(utility >= levels[j + 1]) to `player`; answers what `s` is worth to that player."""
+    worth = params.lowest
+    if is_terminal(s):
+        u = np.float64(utility_player(s, player))
+        for j in range(OUTPUTS):
+            io.now[j] = 1.0 if u > io.borders[j] else 0.0
+            worth += params.steps[j] * io.now[j]
+        return worth
+    foretell(s, params)
+    own = sees(s) == player
+    for j in range(OUTPUTS):
+        io.now[j] = params.chances[j] if own else 1.0 - params.chances[OUTPUTS - 1 - j]
+        worth += params.steps[j] * io.now[j]
+    return worth
+
+
+@njit
+def choose(s, io, params):
+    """The number of the best action by one ply, the first of equal ones; io.best are the chances after it."""
+    player = np.int64(to_play(s))
+    n = actions(s, io.actions)
+    chosen = 0
+    highest = -np.inf
+    for i in range(n):
+        worth = judge(result(s, np.int64(io.actions[i])), player, io, params)
+        if worth > highest:
+            highest = worth
+            chosen = i
+            for j in range(OUTPUTS):
+                io.best[j] = io.now[j]
+    io.n = n
+    return chosen
+
+
+@njit
+def expect(s, player, io, params):
+    """io.best: what `player` should expect of `s`; answers the best action's number, -1 where nobody is to choose.
+
+    After a roll the game may be over, another roll may come, or the other player may be to choose (pig).
+    """
+    if is_terminal(s) or (HAS_CHANCE and to_play(s) == CHANCE):
+        judge(s, player, io, params)
+        for j in range(OUTPUTS):
+            io.best[j] = io.now[j]
+        return -1
+    chosen = choose(s, io, params)
+    if np.int64(to_play(s)) != player:
+        for j in range(OUTPUTS):
+            io.now[j] = io.best[OUTPUTS - 1 - j]
+        for j in range(OUTPUTS):
+            io.best[j] = 1.0 - io.now[j]
+    return chosen
+
+
+@njit
+def rolled(s, io):
+    """The state after a random roll."""
+    n = chances(s, io.outcomes, io.odds)
+    u = uniform(io)
+    for i in range(n - 1):
+        u -= io.odds[i]
+        if u < 0.0:
+            return result(s, np.int64(io.outcomes[i]))
+    return result(s, np.int64(io.outcomes[n - 1]))
+
+
+@njit
+def teach(first, end, io, sides, followed, targets):
+    """targets hold what one decision later was expected: lambda of what came after is mixed in, from the end back."""
+    for t in range(end - 2, first - 1, -1):
+        if followed[t] != 0:
+            for j in range(OUTPUTS):
+                same = sides[t] == sides[t + 1]
+                later = np.float64(targets[t + 1, j if same else OUTPUTS - 1 - j])
+                later = later if same else 1.0 - later
+                targets[t, j] = np.float32((1.0 - io.lambda_) * np.float64(targets[t, j]) + io.lambda_ * later)
+
+
+@njit
+def play(s, row, io, params, words, sides, followed, targets):
+    """One game from `s`; its decisions fill the rows from `row` on. Answers the first row that is free."""
+    first = row
+    opening = np.int64(uniform(io) * (io.opening + 1))
+    last = min(row + io.longest, len(words))
+    while not is_terminal(s) and row < last:
+        for w in range(N_WORDS):
+            words[row, w] = s[w]
+        sides[row] = sees(s)
+        if HAS_CHANCE and to_play(s) == CHANCE:
+            s = rolled(s, io)
+        best = expect(s, np.int64(sides[row]), io, params)
+        for j in range(OUTPUTS):
+            targets[row, j] = io.best[j]
+        followed[row] = 1
+        if best >= 0:
+            chosen = best
+            if row - first < opening or (io.epsilon > 0.0 and uniform(io) < io.epsilon):
+                chosen = np.int64(uniform(io) * io.n)
+            followed[row] = chosen == best
+            s = result(s, np.int64(io.actions[chosen]))
+        row += 1
+    teach(first, row, io, sides, followed, targets)
+    return row
+
+
+@njit(cache=CACHE, nogil=True)
+def play_games(box, eval_box, first, games, words, sides, followed, targets):
+    """Games number `first` and on, while there is room for a long one; how many games and rows were filled."""
+    io, params = box[0], eval_box[0]
+    start = State(*to_fixed_tuple(io.words, N_WORDS))
+    row = 0
+    played = 0
+    while played < games and row + io.longest <= len(words):
+        io.counter = io.seed ^ (np.uint64(first + played) * np.uint64(0xD1B54A32D192ED03))
+        row = play(start, row, io, params, words, sides, followed, targets)
+        played += 1
+    return played, row
+
+
+@njit(cache=CACHE, nogil=True)
+def look_ahead(box, eval_box, words, targets):
+    """targets: what the best play of every roll leads to, on average; one ply of expectiminimax."""
+    io, params = box[0], eval_box[0]
+    for i in range(len(words)):
+        s = State(*to_fixed_tuple(words[i], N_WORDS))
+        player = sees(s)
+        if HAS_CHANCE and to_play(s) == CHANCE:
+            n = chances(s, io.outcomes, io.odds)
+            for j in range(OUTPUTS):
+                io.average[j] = 0.0
+            for r in range(n):
+                expect(result(s, np.int64(io.outcomes[r])), player, io, params)
+                for j in range(OUTPUTS):
+                    io.average[j] += io.odds[r] * io.best[j]
+            for j in range(OUTPUTS):
+                targets[i, j] = np.float32(io.average[j])
+        else:
+            expect(s, player, io, params)
+            for j in range(OUTPUTS):
+                targets[i, j] = np.float32(io.best[j])
+
+
+@njit(cache=CACHE, nogil=True)
+def inputs(words, x, phases):
+    """The features and the phase of each state."""
+    for i in range(len(words)):
+        s = State(*to_fixed_tuple(words[i], N_WORDS))
+        see(s, x[i])
+        phases[i] = phase(s)
