@@ -47,7 +47,7 @@ class Plan:
 
 
 PLANS = {
-    "chess": Plan("handwritten:positional", (2000, 3000, 3000), 400, 8, (0.5, 0.5, 0.2), 3, True),
+    "chess": Plan("handwritten:positional", (2500, 3000, 3500), 400, 8, (0.2, 0.1, 0.1), 3, True),
     "checkers": Plan(20_000, (3000, 4000), 300, 6, (0.1, 0.1), 2, False),
 }
 TD_DEPTH = 3

@@ -1,10 +1,11 @@
 """What are the pieces of chess worth? Learned from zero by TreeStrap, then by texel from games of what was learned.
 
-    python benchmarks/material.py [--games 4000] [--depth 3] [--records 4000]
+    python benchmarks/material.py [--games 800] [--depth 2] [--records 700] [--seed 1]
 
-An Eval of the five kinds of pieces and of where kings stand, the same in all phases, begins with weights of 0 and plays
-against itself: with pieces alone it could not mate, and a queen more would be a draw. Then it plays games that are
-recorded, and the outcomes are fitted where all exchanges are over. Books say 1, 3, 3, 5, 9.
+An Eval of the five kinds of pieces, of where kings stand and of passed pawns, the same in all phases, begins with
+weights of 0 and plays against itself: with pieces alone it could not mate, and a queen more would be a draw; and what a
+pawn is worth that will soon be a queen would be booked on all pawns. Then it plays games that are recorded, and the
+outcomes are fitted where all exchanges are over. Books say 1, 3, 3, 5, 9.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from evallearn.train.online_trainer import OnlineTrainer
 from evallearn.train.self_taught import Progress
 
 PIECES = ("pawns", "knights", "bishops", "rooks", "queens")
-KINGS = ("king_centre", "lone_king")
+OTHERS = ("king_centre", "lone_king", "passed_pawns", "passed_advance")
 BOOK = np.array([1.0, 3.0, 3.0, 5.0, 9.0])
 REPORT_EVERY = 20.0
 """Seconds between two lines."""
@@ -44,7 +45,7 @@ def tell(name: str, weights: np.ndarray) -> None:
 def by_treestrap(options: argparse.Namespace) -> LinearEval:
     game = get_game("chess")
     trainer = OnlineTrainer(
-        "treestrap", depth=options.depth, alpha=options.alpha, horizon=options.games, only=PIECES + KINGS,
+        "treestrap", depth=options.depth, alpha=options.alpha, horizon=options.games, only=PIECES + OTHERS,
         by_phase=False, epsilon=options.epsilon, opening_plies=options.opening_plies, seed=options.seed,
     )  # fmt: skip
     start, last = time.perf_counter(), [0.0]
@@ -71,7 +72,7 @@ def by_texel(evaluator: LinearEval, options: argparse.Namespace) -> None:
         run_selfplay(folder, game, [agent, agent], config, workers=options.workers)
         batches = list(QuietStream(Dataset(folder, game=game), evaluator).batches("all"))
     x, y, of = (np.concatenate([getattr(b, k) for b in batches]) for k in ("features", "outcome", "game"))
-    columns = [game.feature_names.index(name) for name in PIECES + KINGS]
+    columns = [game.feature_names.index(name) for name in PIECES + OTHERS]
     fitted = LinearEvalTrainer().fit(ArrayStream(x[:, columns], y, game=of, test_share=0.0))
     seconds = time.perf_counter() - start
     tell(f"texel, {options.records:,} games, {len(y):,} positions, {seconds / 60:.1f} min", fitted.weights_[0, :5])
@@ -79,12 +80,12 @@ def by_texel(evaluator: LinearEval, options: argparse.Namespace) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=4000)
-    parser.add_argument("--depth", type=int, default=3)
-    parser.add_argument("--alpha", type=float, default=1.0)
+    parser.add_argument("--games", type=int, default=800)
+    parser.add_argument("--depth", type=int, default=2)
+    parser.add_argument("--alpha", type=float, default=0.1)
     parser.add_argument("--epsilon", type=float, default=0.01)
     parser.add_argument("--opening-plies", type=int, default=12)
-    parser.add_argument("--records", type=int, default=4000)
+    parser.add_argument("--records", type=int, default=700)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()

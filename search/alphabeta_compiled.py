@@ -68,7 +68,7 @@ def context(rules: Rules, threads: int) -> np.ndarray:
 
 
 def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note_node: Any = None) -> Any:
-    """The templates, specialised. note_node(s, value, alpha, beta, params) is told of every node that was searched."""
+    """The templates, specialised. note_node(s, value, alpha, beta, params) is told of every quiet node it searched."""
     rules = game.rules
     assert rules is not None
     past = looking_back(rules, cuts_at_depth=options.is_cutoff is cut_at_depth)
@@ -99,7 +99,7 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note
         note_node=note_node or STAND_INS["note_node"],
         NOTES=note_node is not None,
     )
-    made = {name: getattr(tree, name) for name in ("value_mover", "is_looked_at", "look_at")}
+    made = {name: getattr(tree, name) for name in ("value_mover", "is_looked_at", "look_at", "tell")}
     return specialise(
         HERE / "alphabeta_root_kernel.py",
         **names,

@@ -212,11 +212,22 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
                     break
                 note_line(a, ply, ctx)
     if NOTES:
-        note_node(s, best, alpha0, beta, params)
+        tell(s, best, ply, alpha0, beta, ctx, params)
     if ctx.use_table and depth >= LOWEST_DEPTH:
         bound = EXACT if alpha0 < best < beta else (LOWER if best >= beta else UPPER)
         store(ctx.table_address, ctx.table_mask, k, pack(best, best_action, depth, bound, ctx.asked == asked, ctx.age))
     return best
+
+
+@njit(nogil=True)
+def tell(s, value, ply, alpha, beta, ctx, params):
+    """note_node, where EVAL could be asked: in the midst of an exchange it would learn that pieces are worth little."""
+    if SELECTIVE and ctx.quiescence > 0:
+        static = evaluate_mover(s, params)
+        above = np.nextafter(static, INF)
+        if forcing(s) or quiet_value(s, ctx.quiescence, ply, static, above, ctx, params) > static:
+            return
+    note_node(s, value, alpha, beta, params)
 
 
 @njit(nogil=True)

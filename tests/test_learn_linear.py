@@ -16,7 +16,7 @@ from evallearn.evaluators import load_evaluator
 def script() -> ModuleType:
     """With a plan for a game that is quickly played."""
     module = benchmark("learn_linear")
-    module.PLANS = {"tic_tac_toe": module.Plan("handwritten:lines", (30, 20), 20, 3, (0.5, 0.2), 2)}
+    module.PLANS = {"tic_tac_toe": module.Plan("handwritten:lines", (30, 20), 20, 3, (0.5, 0.2), 2, True)}
     return module
 
 
@@ -50,6 +50,6 @@ def stop_before_the_second(generation):
 
 
 def test_an_unknown_teacher_ends_with_2(script, tmp_path, capsys):
-    script.PLANS = {"tic_tac_toe": script.Plan("handwritten:liens", (2,), 20, 3, (0.5,), 1)}
+    script.PLANS = {"tic_tac_toe": script.Plan("handwritten:liens", (2,), 20, 3, (0.5,), 1, True)}
     assert script.main(words(tmp_path)) == 2
     assert "did you mean" in capsys.readouterr().err

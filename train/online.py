@@ -7,7 +7,7 @@ td          what the next positions of the game were worth to the Eval, and the 
 tdleaf      the same of the searches' values, learned where they come from: at the leaves (Baxter, Tridgell & Weaver)
 rootstrap   what the search said of the position
 treestrap   what the search said of it, and of every node of its tree; where pruning left a bound, only if the Eval
-            breaks it (Veness, Silver, Uther & Blair 2009)
+            breaks it (Veness, Silver, Uther & Blair 2009); where quiescence would go on, not at all
 
 After a move that was not the best, td and tdleaf take what the search said instead of what followed.
 
@@ -156,8 +156,8 @@ class OnlineLearner:
         module: Any = specialise(
             HERE / "online_kernel.py",
             **bindings(rules, *names),
-            **{k: getattr(searching, k) for k in ("value_mover", "prepare")},
-            **{k: getattr(notes, k) for k in ("note_node", "note", "take", "see")},
+            **{k: getattr(searching, k) for k in ("value_mover", "prepare", "tell")},
+            **{k: getattr(notes, k) for k in ("note", "take", "see")},
             **sizes,
             remember=looking_back(rules).remember,
             leaf_of=leaves_kernel(game, searching, notes.judge, options).leaf_of,

@@ -4,10 +4,10 @@ is learned, and `online_plain.py`, the same in plain Python. The names below are
 
 State, result, is_terminal, to_play, utility_mover, phase
                                                      the game's `Rules`
-value_mover, prepare, remember                       of the alpha-beta kernels
+value_mover, tell, prepare, remember                 of the alpha-beta kernels
 leaf_of                                              of leaves_kernel.py
 evaluate_mover, raw, squash, note_line               of the Eval and the toolkit
-note_node, note, take, see                           of notes_kernel.py
+note, take, see                                      of notes_kernel.py
 uniform                                              of draws.py
 N_FEATURES, N_WORDS, SCALE, HAS_CLOCK                of the game
 LEAVES, WAITS, EVERY_NODE                            learn at the leaves; when the game is over; from every node
@@ -54,7 +54,7 @@ def search(s, io, ctx, params):
     io.best = best
     io.nodes += ctx.nodes
     if EVERY_NODE:
-        note_node(s, best, -INF, INF, params)
+        tell(s, best, np.int64(0), -INF, INF, ctx, params)
     return chosen
 
 

@@ -36,7 +36,7 @@ class LearningEval(LinearEval):
 
 
 class NotingAlphaBeta(PlainAlphaBeta):
-    """Tells `note(s, value, alpha, beta)` of every node it has searched."""
+    """Tells `note(s, value, alpha, beta)` of every quiet node it has searched."""
 
     note: Any = None
 
@@ -49,8 +49,18 @@ class NotingAlphaBeta(PlainAlphaBeta):
     ) -> tuple[float, Line]:
         found = super()._value(s, depth, ply, alpha, beta, lengthened, passed)
         if self.note is not None and depth > 0 and not self.game.is_terminal(s):
-            self.note(s, found[0], alpha, beta)
+            self.tell(s, found[0], alpha, beta)
         return found
+
+    def tell(self, s: State, value: float, alpha: float, beta: float) -> None:
+        """Of a node where EVAL could be asked: amid exchanges it would learn that pieces are worth little."""
+        left = self.options.quiescence
+        if left > 0:
+            static = np.float32(self.evaluator.evaluate(s, self.game.to_play(s)))
+            above = float(np.nextafter(static, np.float32(np.inf)))
+            if self.game.forcing(s) or self._quiet(s, left, float(static), above) > static:
+                return
+        self.note(s, value, alpha, beta)
 
 
 class PlainOnline:
@@ -122,7 +132,7 @@ class PlainOnline:
             if value > best:
                 best, chosen, line = value, i, (a, *below)
         if self.searching.note is not None:
-            self.note_node(s, best, -math.inf, math.inf)
+            self.searching.tell(s, best, -math.inf, math.inf)
         return chosen, best, line
 
     def leaf_of(self, s: State, line: Line) -> State:

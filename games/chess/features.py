@@ -51,6 +51,7 @@ COARSE_NAMES = (
     "loose_targets",  # opposing pieces (no pawns, no king) attacked, and defended by nothing
 )
 NAMES = (*COARSE_NAMES, *finer.NAMES)
+TURN_OF = tuple(NAMES.index(name) for name in finer.TURN_OF)
 PHASE_WEIGHTS = {"N": 1, "B": 1, "R": 2, "Q": 4}
 """24 at the start."""
 N_PHASES, PIECES_PER_PHASE = 6, 4
@@ -136,13 +137,15 @@ def phase(squares: str) -> int:
     return max(0, min(LAST_PHASE, LAST_PHASE - (left - 1) // PIECES_PER_PHASE))
 
 
-def features(squares: str) -> tuple[int, ...]:
+def features(squares: str, mover: int) -> tuple[int, ...]:
     """One number per name, as White sees it."""
-    return tuple(a - b for a, b in zip(one_sided(squares, 0), one_sided(squares, 1), strict=True))
+    white, black = one_sided(squares, 0), one_sided(squares, 1)
+    both = (white[i] + black[i] for i in TURN_OF)
+    return (*(a - b for a, b in zip(white, black, strict=True)), *(n if mover == 0 else -n for n in both))
 
 
 def one_sided(squares: str, player: int) -> tuple[int, ...]:
-    """What is counted for one player, in the order of NAMES."""
+    """What is counted for one player, in the order of NAMES, without what depends on whose turn it is."""
     own, opp = PIECES[player], PIECES[1 - player]
     at = {kind: [i for i in range(64) if squares[i] == letter] for kind, letter in zip("PNBRQK", own, strict=True)}
     reach = {i: set(attacks(squares, i)) for i in range(64) if squares[i] in own}

@@ -1,4 +1,4 @@
-"""More of what an Eval sees of a chess position: counts by rank and file, passed pawns, threats, attacks on kings.
+"""More of what an Eval sees of a chess position: pieces by square, passed pawns, threats, attacks on kings.
 
 They are for learning: nobody would set so many weights by hand. Counted for one player at a time, as in `features.py`.
 """
@@ -9,19 +9,12 @@ from collections.abc import Mapping, Sequence
 
 from evallearn.games.chess.moves import KINDS, KING_STEPS, PAWN_ATTACKS, PIECES, attacks
 
-WORDS = {"P": "pawns", "N": "knights", "B": "bishops", "R": "rooks", "Q": "queens", "K": "king"}
-RANKS = {"P": range(3, 8), **dict.fromkeys("NBRQK", range(2, 9))}
-"""Which ranks are counted: all but the one on which most stand, or all weights could be shifted without effect."""
-FILES = ("ah", "bg", "cf")
-"""Files in pairs; the two in the middle are left out for the same reason."""
-PLACE_NAMES = tuple(
-    name
-    for kind in KINDS
-    for name in (
-        *(f"{WORDS[kind]}_rank_{rank}" for rank in RANKS[kind]),
-        *(f"{WORDS[kind]}_files_{pair}" for pair in FILES),
-    )
-)
+WORDS = {"P": "pawn", "N": "knight", "B": "bishop", "R": "rook", "Q": "queen", "K": "king"}
+RANKS = {"P": range(2, 8), **dict.fromkeys("NBRQK", range(1, 9))}
+FILES = "abcd"
+"""Left and right are folded: a is a or h, d is d or e."""
+PLACE_NAMES = tuple(f"{WORDS[kind]}_{file}{rank}" for kind in KINDS for rank in RANKS[kind] for file in FILES)
+"""A piece on each square, named as if its player were White."""
 PAWN_NAMES = (
     "backward_pawns",  # no own pawn beside or behind on the next files, and an opposing one attacks the square ahead
     "passed_defended",  # passed pawns that a pawn defends
@@ -41,7 +34,10 @@ ATTACK_NAMES = (
     "safe_checks",  # squares from which a piece could give check next move without being taken
     "lone_king",  # how far a king without company is driven to the edge (0, 2, 4, 6) and approached (0 to 5)
 )
-NAMES = (*PLACE_NAMES, *PAWN_NAMES, *ATTACK_NAMES)
+TURN_OF = ("pawn_threats", "loose_targets", "minor_threats")
+TURN_NAMES = tuple(f"turn_{name}" for name in TURN_OF)
+"""The threats of both sides together, for the player to move: he may carry out his own, or parry the others."""
+NAMES = (*PLACE_NAMES, *PAWN_NAMES, *ATTACK_NAMES, *TURN_NAMES)
 DANGER = {"N": 2, "B": 2, "R": 3, "Q": 5}
 """How much a piece near the king counts in king_danger."""
 
@@ -49,6 +45,11 @@ DANGER = {"N": 2, "B": 2, "R": 3, "Q": 5}
 def seen_by(player: int, square: int) -> int:
     """The square as if `player` were White."""
     return square if player == 0 else square ^ 56
+
+
+def folded(square: int) -> tuple[str, int]:
+    """The file, the right half laid on the left, and the rank."""
+    return FILES[min(square % 8, 7 - square % 8)], square // 8 + 1
 
 
 def distance(a: int, b: int) -> int:
@@ -60,9 +61,8 @@ def places(at: Mapping[str, Sequence[int]], player: int) -> list[int]:
     """PLACE_NAMES."""
     counts = []
     for kind in KINDS:
-        squares = [seen_by(player, i) for i in at[kind]]
-        counts += [sum(i // 8 + 1 == rank for i in squares) for rank in RANKS[kind]]
-        counts += [sum("abcdefgh"[i % 8] in pair for i in squares) for pair in FILES]
+        held = [folded(seen_by(player, i)) for i in at[kind]]
+        counts += [held.count((file, rank)) for rank in RANKS[kind] for file in FILES]
     return counts
 
 

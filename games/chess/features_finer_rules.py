@@ -29,7 +29,8 @@ from evallearn.games.chess.moves import KINDS
 (
     BACKWARD_PAWNS, PASSED_DEFENDED, PASSED_FREE, PASSED_RACE, RUNNERS, ROOKS_BEHIND, BAD_BISHOPS, PAWN_STORM,
     MINOR_THREATS, ROOK_THREATS, LOOSE_PAWNS, KING_DANGER, KING_WEAK, SAFE_CHECKS, LONE_KING,
-) = (features.NAMES.index(name) for name in features_finer.PAWN_NAMES + features_finer.ATTACK_NAMES)  # fmt: skip
+    TURN_PAWN_THREATS, TURN_LOOSE_TARGETS, TURN_MINOR_THREATS,
+) = (features.NAMES.index(name) for name in features_finer.NAMES[len(features_finer.PLACE_NAMES) :])  # fmt: skip
 DANGER = tuple(features_finer.DANGER.get(kind, 0) for kind in KINDS)
 """By kind of piece."""
 NOT_COUNTED = -1
@@ -40,17 +41,13 @@ DISTANCE = np.array([[features_finer.distance(a, b) for b in range(64)] for a in
 
 
 def place_indices():
-    """int64[6, 64, 2]: which features a piece of each kind on each square counts for, by its rank and by its file."""
+    """int64[6, 64]: the feature of a piece of each kind on each square; no pawn stands on the first and last ranks."""
     names = {name: i for i, name in enumerate(features.NAMES)}
-    found = np.full((6, 64, 2), NOT_COUNTED, np.int64)
+    found = np.full((6, 64), NOT_COUNTED, np.int64)
     for kind, letter in enumerate(KINDS):
         for square in range(64):
-            word, files = features_finer.WORDS[letter], (*"abcd", *"dcba")[square % 8]
-            pair = next((pair for pair in features_finer.FILES if files in pair), "de")
-            found[kind, square] = (
-                names.get(f"{word}_rank_{square // 8 + 1}", NOT_COUNTED),
-                names.get(f"{word}_files_{pair}", NOT_COUNTED),
-            )
+            file, rank = features_finer.folded(square)
+            found[kind, square] = names.get(f"{features_finer.WORDS[letter]}_{file}{rank}", NOT_COUNTED)
     return found
 
 
@@ -60,11 +57,7 @@ PLACE_AT = place_indices()
 @jitable
 def count_place(kind, square, sign, out):
     """A piece on `square`, as its player sees the board."""
-    rank, files = PLACE_AT[kind, square, 0], PLACE_AT[kind, square, 1]
-    if rank >= 0:
-        out[rank] += sign
-    if files >= 0:
-        out[files] += sign
+    out[PLACE_AT[kind, square]] += sign
 
 
 @jitable
@@ -114,7 +107,9 @@ def count_finer_pawns(s, player, own, opp, passed, sign, out):
 def count_attack(s, own, opp, mine, theirs, guarded, sign, out):
     """ATTACK_NAMES of one side. mine: what knights, bishops, rooks, queens, all attack; guarded: by all but a king."""
     knights, bishops, rooks, queens, all_mine = mine
-    out[MINOR_THREATS] += sign * popcount((knights | bishops) & opp & (s.rooks | s.queens))
+    threats = popcount((knights | bishops) & opp & (s.rooks | s.queens))
+    out[MINOR_THREATS] += sign * threats
+    out[TURN_MINOR_THREATS] += threats
     out[ROOK_THREATS] += sign * popcount(rooks & opp & s.queens)
     out[LOOSE_PAWNS] += sign * popcount(all_mine & ~theirs & opp & s.pawns)
     king = np.uint64(lowest_bit(s.kings & opp))

@@ -29,6 +29,8 @@ from evallearn.games.chess.features import LAST_PHASE, PIECES_PER_PHASE
 from evallearn.games.chess.features_finer_rules import (
     DANGER,
     KING_DANGER,
+    TURN_LOOSE_TARGETS,
+    TURN_PAWN_THREATS,
     count_attack,
     count_finer_pawns,
     count_place,
@@ -170,7 +172,9 @@ def count_side(s, player, own, opp, sign, out):
     out[SEVENTH_ROOKS] += sign * popcount(rooks & SEVENTH_RANK[player])
     strong = s.knights & own & (west | east) & OUTPOST_RANKS[player]
     out[OUTPOSTS] += sign * popcount(strong & ~beside(ahead(opp_pawns, other)))
-    out[PAWN_THREATS] += sign * popcount((west | east) & (s.knights | s.bishops | s.rooks | s.queens) & opp)
+    threats = popcount((west | east) & (s.knights | s.bishops | s.rooks | s.queens) & opp)
+    out[PAWN_THREATS] += sign * threats
+    out[TURN_PAWN_THREATS] += threats
     return (by_knights, by_bishops, by_rooks, by_queens, attacked | KING[king]), attacked
 
 
@@ -186,8 +190,10 @@ def features_mover(s, out):
     theirs, guarded_theirs = count_side(s, player ^ ONE, opp, own, -1, out)
     count_attack(s, own, opp, mine, theirs[4], guarded_theirs, 1, out)
     count_attack(s, opp, own, theirs, mine[4], guarded_mine, -1, out)
-    loose, own_loose = mine[4] & ~theirs[4] & opp, theirs[4] & ~mine[4] & own
-    out[LOOSE_TARGETS] = popcount(loose & pieces) - popcount(own_loose & pieces)
+    loose = popcount(mine[4] & ~theirs[4] & opp & pieces)
+    own_loose = popcount(theirs[4] & ~mine[4] & own & pieces)
+    out[LOOSE_TARGETS] = loose - own_loose
+    out[TURN_LOOSE_TARGETS] = loose + own_loose
 
 
 @jitable

@@ -31,7 +31,7 @@ class Chess(Game):
     """Chess; an action is 64 * from + to, plus 4096 times 1 to 4 for a promotion to N, B, R or Q."""
 
     name: ClassVar[str] = "chess"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     n_phases: ClassVar[int] = chess_features.N_PHASES
     opening_plies: ClassVar[int] = 6
     feature_names: ClassVar[tuple[str, ...]] = chess_features.NAMES
@@ -95,8 +95,8 @@ class Chess(Game):
 
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
-        """Own minus opposing counts."""
-        values = chess_features.features(s.position.squares)
+        """Own minus opposing counts; of threats also their sum, if it is the player's turn, or its negative."""
+        values = chess_features.features(s.position.squares, s.position.player)
         return values if player == 0 else tuple(-v for v in values)
 
     def phase(self, s: State) -> int:

@@ -11,14 +11,14 @@ from evallearn.games.chess.features import KING_SHELTER, KNIGHT_SQUARES, NAMES, 
 GAME = Chess()
 
 
-def features(text: str, player: int = 0) -> dict[str, float]:
+def features(text: str, player: int = 0, mover: str = "w") -> dict[str, float]:
     """The features that are not 0."""
-    values = GAME.features(GAME.from_text(f"{text} w - - 0 1"), player)
+    values = GAME.features(GAME.from_text(f"{text} {mover} - - 0 1"), player)
     return {name: v for name, v in zip(NAMES, values, strict=True) if v}
 
 
 def places(text: str) -> dict[str, float]:
-    """Those of them that count pieces by rank and file."""
+    """Those of them that count pieces by square."""
     return {name: v for name, v in features(text).items() if name in finer.PLACE_NAMES}
 
 
@@ -40,7 +40,7 @@ def test_the_start_is_even():
     ],
 )
 def test_swapped_colours_change_the_sign(text):
-    assert features(mirrored(text)) == {name: -v for name, v in features(text).items()}
+    assert features(mirrored(text), mover="b") == {name: -v for name, v in features(text).items()}
     assert features(text, player=1) == {name: -v for name, v in features(text).items()}
 
 
@@ -48,7 +48,7 @@ def test_all_features_of_a_lone_knight():
     # Nf3: of its eight squares g1 holds the king; d4 and e5 are central. The kings on g1 and e8, 4 and 0 on the table,
     # stand on the edge with no pawn about.
     expected = {"knights": 1, "knight_squares": 2, "king_shelter": 4, "knight_mobility": 7, "centre_control": 2}
-    where = {"knights_rank_3": 1, "knights_files_cf": 1, "king_files_bg": 1}
+    where = {"knight_c3": 1, "king_b1": 1, "king_d1": -1}
     alone = {"lone_king": 2 * 3 + 7 - 7}
     assert features("4k3/8/8/8/8/5N2/8/6K1") == {**expected, **where, **alone}
 
@@ -150,11 +150,20 @@ def test_phases_go_by_the_pieces_left(squares, expected):
     assert phase(squares) == expected
 
 
-def test_places_are_counted_by_rank_and_file_but_for_one_of_each():
-    assert places("4k3/8/8/8/8/8/3P4/4K3") == {}  # the second rank, a middle file; kings on their first ranks
-    assert places("4k3/8/8/P7/8/8/8/4K3") == {"pawns_rank_5": 1, "pawns_files_ah": 1}
-    assert places("4k3/8/1q6/8/8/8/8/4K3") == {"queens_rank_3": -1, "queens_files_bg": -1}
-    assert places("4k3/8/8/8/8/8/2K5/8") == {"king_rank_2": 1, "king_files_cf": 1}
+def test_places_are_counted_by_square_left_and_right_alike():
+    assert places("4k3/8/8/8/8/8/3P4/4K3") == {"pawn_d2": 1}  # the kings stand alike
+    assert places("3k4/7p/8/P7/8/8/8/4K3") == {"pawn_a5": 1, "pawn_a2": -1}
+    assert places("4k3/8/1q6/8/8/8/8/4K3") == {"queen_b3": -1}
+    assert places("4k3/8/8/8/8/8/5K2/8") == {"king_c2": 1, "king_d1": -1}
+
+
+def test_threats_of_both_sides_count_for_whose_turn_it_is():
+    # d4 attacks the knight; it attacks the rook on f3 and is defended by nothing; the king defends f3
+    text = "4k3/8/8/4n3/3P4/5R2/6K1/8"
+    names = ("pawn_threats", "minor_threats", *finer.TURN_NAMES)
+    for mover, sign in (("w", 1), ("b", -1)):
+        found = features(text, mover=mover)
+        assert [found.get(name, 0) for name in names] == [1, -1, sign * 1, sign * 1, sign * 1]
 
 
 @pytest.mark.parametrize(

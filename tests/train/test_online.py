@@ -20,7 +20,8 @@ FAST = [
 ]
 LONG = [("tic_tac_toe", target, {}) for target in TARGETS]
 LONG += [(game, target, {}) for game in ("connect_four", "othello", "checkers") for target in TARGETS]
-LONG += [("chess", target, {"depth": 1, "opening_plies": 90}) for target in TARGETS]
+LONG += [("chess", target, {"depth": 1, "opening_plies": 90}) for target in TARGETS if target != "treestrap"]
+LONG += [("chess", "treestrap", {"depth": 1, "opening_plies": 90, "seed": 8})]  # seed 1 sees no quiet mate
 
 
 def same_lessons(name: str, target: str, settings: dict, games: int) -> None:
@@ -75,6 +76,23 @@ def test_treestrap_learns_only_what_bounds_contradict():
     plain.note_node(s, 0.2, 0.7, 1.0)  # at most 0.2
     plain.note_node(s, 0.2, -1.0, 1.0)  # exactly 0.2
     assert plain.notes == 3
+
+
+@pytest.mark.parametrize(
+    ("position", "told"),
+    [
+        ("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1", 0),  # the queen can be taken
+        ("4k3/8/8/8/8/8/4q3/4K3 w - - 0 1", 0),  # a check must be answered
+        ("7k/8/2p5/3p4/4Q3/8/8/4K3 w - - 0 1", 1),  # to take the pawn would cost the queen
+    ],
+)
+def test_treestrap_learns_nothing_amid_exchanges(position, told):
+    game = get_game("chess")
+    plain = PlainOnline(game, OnlineSettings())
+    plain.eval.w[:, [game.feature_names.index(name) for name in ("pawns", "queens")]] = 0.1, 0.9
+    plain.searching.begin()
+    plain.searching.tell(game.from_text(position), 0.5, -1.0, 1.0)
+    assert plain.notes == told
 
 
 @pytest.mark.parametrize("lambda_", [0.0, 0.5, 1.0])
