@@ -156,7 +156,7 @@ def test_the_command_lists_all(capsys: pytest.CaptureFixture[str], monkeypatch: 
         line = next(row for row in shown.splitlines() if row.split()[:1] == [name])
         assert f"{best['elo']:+.0f}" in line
     assert run(["zoo", "--json"]) == 0
-    assert [f"{c['game']}/{c['name']}" for c in json.loads(capsys.readouterr().out)["evals"]] == SHIPPED
+    assert [zoo_name(c["game"], c["name"]) for c in json.loads(capsys.readouterr().out)["evals"]] == SHIPPED
 
 
 def test_the_command_shows_a_card(capsys: pytest.CaptureFixture[str]) -> None:
