@@ -37,7 +37,7 @@ ROUNDS = 5
 def on_squares(base: type[Game]) -> type[Game]:
     """The game, seen by a net square by square."""
 
-    class Squares(base):  # type: ignore[misc, valid-type]
+    class Squares(base):  # type: ignore[misc, valid-type]  # a class that is handed in
         name = f"{base.name}_squares"
         feature_names = tuple(f"{c}={v}" for v in range(1, base.cell_values) for c in range(base.n_cells))
         heuristics: dict[str, Any] = {}  # noqa: RUF012  # those of the base weigh other features

@@ -132,7 +132,7 @@ class PubevalAgent(Agent):
 def greedy_eval(agent: Agent) -> Evaluator | None:
     """The Eval of an agent that only takes the best position after its move, if kernels know it."""
     plain = isinstance(agent, SearchAgent) and agent.limits == Limits(depth=1) and not agent.search
-    return agent.evaluator if plain and agent.evaluator.kernel() is not None else None  # type: ignore[attr-defined]
+    return agent.evaluator if plain and agent.evaluator.kernel() is not None else None  # type: ignore[attr-defined]  # a SearchAgent
 
 
 def play_pairs(game: Game, agent: Agent, weights: np.ndarray, pairs: int, seed: int) -> np.ndarray:

@@ -17,6 +17,7 @@ from evallearn.mixing import scramble
 from evallearn.protocols import Evaluator
 
 TEMPLATE = Path(__file__).with_name("meeting_kernel.py")
+DICE = Path(__file__).with_name("dice_kernel.py")
 LONGEST = 5000
 """Plies, rolls included; a longer game counts as even."""
 
@@ -43,10 +44,11 @@ def meet(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, opening_plies
         raise SpecError(f"{a.name} and {b.name} cannot meet: both must be Evals of one game on the compiled floor")
     module: Any = specialise(
         TEMPLATE,
-        **bindings(rules, "State", "actions", "result", "is_terminal", "to_play", "chances"),
+        **bindings(rules, "State", "actions", "result", "is_terminal", "to_play"),
         utility_player=utility_to_any(rules),
         evaluate_a=kernels[0].evaluate_player,
         evaluate_b=kernels[1].evaluate_player,
+        rolled=specialise(DICE, **bindings(rules, "chances", "result"), uniform=uniform).rolled,
         uniform=uniform,
         N_WORDS=rules.n_words,
         HAS_CHANCE=game.has_chance,

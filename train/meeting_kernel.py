@@ -1,10 +1,10 @@
 # mypy: ignore-errors
 """Template: games between two Evals that look one ply ahead. See `meeting.py`; the names below are injected.
 
-State, actions, result, is_terminal, to_play, chances    the game's `Rules`
+State, actions, result, is_terminal, to_play             the game's `Rules`
 utility_player(s, player)                                of any game
 evaluate_a, evaluate_b                                   (s, player, params) -> the value to that player
-uniform                                                  of draws.py
+rolled, uniform                                          of dice_kernel.py and draws.py
 N_WORDS, HAS_CHANCE, CACHE                               of the game; whether the disk cache is on
 """
 
@@ -13,18 +13,6 @@ from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 CHANCE = -1
-
-
-@njit
-def throw(s, io):
-    """The state after a random roll."""
-    n = chances(s, io.outcomes, io.odds)
-    u = uniform(io)
-    for i in range(n - 1):
-        u -= io.odds[i]
-        if u < 0.0:
-            return result(s, np.int64(io.outcomes[i]))
-    return result(s, np.int64(io.outcomes[n - 1]))
 
 
 @njit
@@ -54,7 +42,7 @@ def one_game(s, io, seat, a, b):
         if is_terminal(s):
             return np.float64(utility_player(s, seat))
         if HAS_CHANCE and to_play(s) == CHANCE:
-            s = throw(s, io)
+            s = rolled(s, io)
         elif opening > 0:
             n = actions(s, io.actions)
             s = result(s, np.int64(io.actions[np.int64(uniform(io) * n)]))

@@ -28,6 +28,7 @@ from evallearn.mixing import scramble
 from evallearn.protocols import Game
 
 TEMPLATE = Path(__file__).with_name("neural_play_kernel.py")
+DICE = Path(__file__).with_name("dice_kernel.py")
 LONGEST = 1000
 """Decisions of a game; a longer one is broken off there, and its last position teaches what the net expected."""
 BITE = 64
@@ -144,6 +145,7 @@ def _kernels(net: NetEval) -> Any:
         **bindings(rules, "State", "actions", "result", "is_terminal", "to_play", "phase", "chances"),
         **{name: getattr(eyes, name) for name in ("foretell", "see", "sees")},
         utility_player=utility_to_any(rules),
+        rolled=specialise(DICE, **bindings(rules, "chances", "result"), uniform=uniform).rolled,
         uniform=uniform,
         N_WORDS=rules.n_words,
         OUTPUTS=net.outputs,

@@ -4,7 +4,7 @@
 State, actions, result, is_terminal, to_play, phase, chances            the game's `Rules`
 utility_player(s, player)                                               of any game
 foretell, see, sees                                                     of net_kernel.py
-uniform                                                                 of draws.py
+rolled, uniform                                                         of dice_kernel.py and draws.py
 N_WORDS, OUTPUTS, HAS_CHANCE                                            of the game and the net
 CACHE                                                                   whether the disk cache is on
 """
@@ -70,18 +70,6 @@ def expect(s, player, io, params):
         for j in range(OUTPUTS):
             io.best[j] = 1.0 - io.now[j]
     return chosen
-
-
-@njit
-def rolled(s, io):
-    """The state after a random roll."""
-    n = chances(s, io.outcomes, io.odds)
-    u = uniform(io)
-    for i in range(n - 1):
-        u -= io.odds[i]
-        if u < 0.0:
-            return result(s, np.int64(io.outcomes[i]))
-    return result(s, np.int64(io.outcomes[n - 1]))
 
 
 @njit

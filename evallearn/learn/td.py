@@ -63,7 +63,6 @@ class TdRun:
                 f"opponent {self.opponent} has no compiled floor: meetings need one; choose another, and play it in "
                 "`evallearn match` afterwards"
             )
-        self.folder.mkdir(parents=True, exist_ok=True)
         self._read()
         spent = self.curve[-1]["seconds"] if self.curve else 0.0
         start, every = perf_counter(), max(1, games // LOOKS) if games else 0
