@@ -181,6 +181,7 @@ def test_events_hold_every_point_of_the_curve(tmp_path):
         (("--epsilon", "-1"), "epsilon=-1.0 does not work"),
         (("--opening-plies", "-1"), "opening_plies=-1 does not work"),
         (("--batch-size", "0"), "batch_size=0 does not work"),
+        (("--epochs", "0"), "epochs=0 does not work: give 1 or more"),
         (("--games-per-round", "0"), "games_per_round=0 does not work"),
         (("--games", "0"), "--games"),
         (("--minutes", "0"), "--minutes"),

@@ -47,7 +47,7 @@ class PlainActor:
         p, best = max(found, key=lambda pair: self.worth(pair[0]))  # the first of equal ones
         return (p if mover == player else turned(p)), best
 
-    def play(self, number: int) -> list[Row]:
+    def play(self, number: int, *, exact: bool = False) -> list[Row]:
         """The rows of one game: positions, and float32[outputs] that they should have expected."""
         game, draws = self.game, Draws(0)
         draws.counter = scramble(self.seed) ^ (number * GAME_STEP & MASK64)
@@ -67,11 +67,17 @@ class PlainActor:
                     chosen = actions[int(draws.uniform() * len(actions))]
                 s = game.result(s, chosen)
             followed.append(chosen == best)
+        if exact:
+            targets = [self.look_ahead(s) for s in states]
         for t in range(len(states) - 2, -1, -1):
             if followed[t]:
-                later = targets[t + 1].astype(float)
-                later = later if sides[t] == sides[t + 1] else np.array(turned(later.tolist()))
-                mixed = (1.0 - self.lambda_) * targets[t].astype(float) + self.lambda_ * later
+                same, later = sides[t] == sides[t + 1], targets[t + 1].astype(float)
+                if exact:
+                    gap = later - np.array(self.judge(states[t + 1], sides[t + 1]))
+                    mixed = targets[t].astype(float) + self.lambda_ * (gap if same else -gap[::-1])
+                else:
+                    later = later if same else np.array(turned(later.tolist()))
+                    mixed = (1.0 - self.lambda_) * targets[t].astype(float) + self.lambda_ * later
                 targets[t] = mixed.astype(np.float32)
         return list(zip(states, targets, strict=True))
 

@@ -8,7 +8,14 @@ its player should have expected there. That is
     between: the lambda-return, from the end of the game back; after a move that was not the best (`epsilon`, random
     openings) it is cut, since what followed is not what the position was worth.
 
-`look_ahead` gives a better target for a position: the mean over all rolls instead of the one that fell.
+`exact` rows learn the mean over all rolls instead of the one that fell, with lambda as well: where m(s) is that mean
+and v(s) what the net says of s, the target of the position s[t] is
+
+    m(s[t]) + lambda * (m(s[t+1]) - v(s[t+1])) + lambda**2 * (m(s[t+2]) - v(s[t+2])) + ...
+
+so that the luck of the dice is taken off, and what is left is how far the net contradicts itself further on; lambda 1
+is a rollout of one game with its luck taken off. Such a target may lie a little outside 0 to 1, which does not matter
+to the gradient of a cross-entropy, while cutting it off would make rare results too likely.
 
 Each game has random numbers of its own, so that the same games are played by any number of threads.
 """
@@ -47,6 +54,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.words)
 
+    def shuffled(self, rng: np.random.Generator) -> Rows:
+        """The same in another order, so that neighbours are no longer of the same game."""
+        order = rng.permutation(len(self))
+        return Rows(self.words[order], self.targets[order])
+
 
 class Actor:
     """Plays games with the weights that it was given last."""
@@ -62,7 +74,7 @@ class Actor:
         self.kernels = _kernels(net)
         fields: list[Any] = [
             ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("seed", "u8"), ("lambda_", "f8"), ("epsilon", "f8"),
-            ("opening", "i8"), ("longest", "i8"), ("n", "i8"), ("actions", "i4", (rules.max_actions,)),
+            ("opening", "i8"), ("longest", "i8"), ("exact", "i8"), ("n", "i8"), ("actions", "i4", (rules.max_actions,)),
             ("outcomes", "i4", (max(1, rules.max_outcomes),)), ("odds", "f8", (max(1, rules.max_outcomes),)),
             ("borders", "f8", (net.outputs,)), ("now", "f8", (net.outputs,)), ("best", "f8", (net.outputs,)),
             ("average", "f8", (net.outputs,)),
@@ -78,14 +90,15 @@ class Actor:
         """From now on these weights play."""
         self.params, self.outputs = net.params(), net.outputs
 
-    def play(self, first: int, games: int) -> Rows:
+    def play(self, first: int, games: int, *, exact: bool = False) -> Rows:
         """The games of these numbers."""
         bites = [(n, min(BITE, first + games - n)) for n in range(first, first + games, BITE)]
-        found = self._share(lambda bite: self._play(*bite), bites)
+        found = self._share(lambda bite: self._play(bite[0], bite[1], exact), bites)
         return Rows(np.concatenate([r.words for r in found]), np.concatenate([r.targets for r in found]))
 
-    def _play(self, first: int, games: int) -> Rows:
+    def _play(self, first: int, games: int, exact: bool) -> Rows:
         box, params, found = self.box.copy(), self.params.copy(), []
+        box["exact"] = exact
         longest, n, k = int(box["longest"][0]), self.rules.n_words, self.outputs
         while games:
             room = 80 * games + longest
@@ -95,17 +108,6 @@ class Actor:
             found.append(Rows(words[:rows], targets[:rows]))
             first, games = first + played, games - played
         return Rows(np.concatenate([r.words for r in found]), np.concatenate([r.targets for r in found]))
-
-    def look_ahead(self, words: np.ndarray) -> np.ndarray:
-        """float32[n, outputs]: the chances that the best play of every roll leads to, on average."""
-        pieces = np.array_split(words, max(1, len(words) // 256))
-
-        def one(piece: np.ndarray) -> np.ndarray:
-            targets = np.empty((len(piece), self.outputs), np.float32)
-            self.kernels.look_ahead(self.box.copy(), self.params.copy(), np.ascontiguousarray(piece), targets)
-            return targets
-
-        return np.concatenate(self._share(one, pieces))
 
     def inputs(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """float32[n, n_features] and int64[n]: what the net sees of the positions, and their phases."""

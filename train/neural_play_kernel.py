@@ -85,6 +85,40 @@ def teach(first, end, io, sides, followed, targets):
 
 
 @njit
+def look_ahead(s, player, io, params):
+    """io.average: what `player` should expect of `s` on average over all rolls; one ply of expectiminimax."""
+    if HAS_CHANCE and to_play(s) == CHANCE:
+        n = chances(s, io.outcomes, io.odds)
+        for j in range(OUTPUTS):
+            io.average[j] = 0.0
+        for r in range(n):
+            expect(result(s, np.int64(io.outcomes[r])), player, io, params)
+            for j in range(OUTPUTS):
+                io.average[j] += io.odds[r] * io.best[j]
+    else:
+        expect(s, player, io, params)
+        for j in range(OUTPUTS):
+            io.average[j] = io.best[j]
+
+
+@njit
+def teach_without_luck(first, end, io, params, words, sides, followed, targets):
+    """Each row: the mean over all rolls, and lambda of what the next row should have expected beyond what it did."""
+    for t in range(end - 1, first - 1, -1):
+        look_ahead(State(*to_fixed_tuple(words[t], N_WORDS)), np.int64(sides[t]), io, params)
+        for j in range(OUTPUTS):
+            targets[t, j] = np.float32(io.average[j])
+        if t + 1 < end and followed[t] != 0 and io.lambda_ > 0.0:
+            judge(State(*to_fixed_tuple(words[t + 1], N_WORDS)), np.int64(sides[t + 1]), io, params)
+            same = sides[t] == sides[t + 1]
+            for j in range(OUTPUTS):
+                k = j if same else OUTPUTS - 1 - j
+                gap = np.float64(targets[t + 1, k]) - io.now[k]
+                gap = gap if same else -gap
+                targets[t, j] = np.float32(np.float64(targets[t, j]) + io.lambda_ * gap)
+
+
+@njit
 def play(s, row, io, params, words, sides, followed, targets):
     """One game from `s`; its decisions fill the rows from `row` on. Answers the first row that is free."""
     first = row
@@ -107,7 +141,10 @@ def play(s, row, io, params, words, sides, followed, targets):
             followed[row] = chosen == best
             s = result(s, np.int64(io.actions[chosen]))
         row += 1
-    teach(first, row, io, sides, followed, targets)
+    if io.exact != 0:
+        teach_without_luck(first, row, io, params, words, sides, followed, targets)
+    else:
+        teach(first, row, io, sides, followed, targets)
     return row
 
 
@@ -123,29 +160,6 @@ def play_games(box, eval_box, first, games, words, sides, followed, targets):
         row = play(start, row, io, params, words, sides, followed, targets)
         played += 1
     return played, row
-
-
-@njit(cache=CACHE, nogil=True)
-def look_ahead(box, eval_box, words, targets):
-    """targets: what the best play of every roll leads to, on average; one ply of expectiminimax."""
-    io, params = box[0], eval_box[0]
-    for i in range(len(words)):
-        s = State(*to_fixed_tuple(words[i], N_WORDS))
-        player = sees(s)
-        if HAS_CHANCE and to_play(s) == CHANCE:
-            n = chances(s, io.outcomes, io.odds)
-            for j in range(OUTPUTS):
-                io.average[j] = 0.0
-            for r in range(n):
-                expect(result(s, np.int64(io.outcomes[r])), player, io, params)
-                for j in range(OUTPUTS):
-                    io.average[j] += io.odds[r] * io.best[j]
-            for j in range(OUTPUTS):
-                targets[i, j] = np.float32(io.average[j])
-        else:
-            expect(s, player, io, params)
-            for j in range(OUTPUTS):
-                targets[i, j] = np.float32(io.best[j])
 
 
 @njit(cache=CACHE, nogil=True)

@@ -58,6 +58,7 @@ class Units(click.ParamType):  # type: ignore[type-arg]  # generic only in newer
     "--averaging", type=float, default=0.999, show_default=True, help="What a step keeps of the mean weights."
 )
 @click.option("--batch-size", type=int, default=256, show_default=True, help="Positions of a step.")
+@click.option("--epochs", type=int, default=1, show_default=True, help="How often to learn from each round of games.")
 @click.option("--games-per-round", type=int, default=500, show_default=True, help="Games between two sets of weights.")
 @click.option("--epsilon", type=float, help="Share of random moves.  [default: 0 with dice, else 0.05]")
 @click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the game]")

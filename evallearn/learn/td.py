@@ -150,7 +150,7 @@ class TdRun:
                 "hidden": [net.h1] + ([net.h2] if net.h2 else []), "activation": net.activation, "nets": net.nets,
                 "outputs": net.outputs, "lambda": self.trainer.lambda_, "learning rate": self.trainer.learning_rate,
                 "exact from": self.trainer.exact_from, "batch size": self.trainer.batch_size,
-                "games per round": self.trainer.games_per_round,
+                "epochs": self.trainer.epochs, "games per round": self.trainer.games_per_round,
             },
             "files": {"net": "net.safetensors", "checkpoint": "checkpoint.safetensors", "report": "report.html"},
         }  # fmt: skip

@@ -45,22 +45,24 @@ def net_of(game, seed: int = 3, size: float = 0.5):
 
 
 # --- the kernels and their oracle ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("settings", [(0.0, 0.0, 0), (1.0, 0.0, 0), (0.7, 0.3, 3)], ids=str)
 @pytest.mark.parametrize("game", [TTT, PIG], ids=lambda g: g.name)
-def test_kernel_plays_and_teaches_as_plain_python_does(game, settings):
-    same_rows(game, settings, 12)
+def test_kernel_plays_and_teaches_as_plain_python_does(game, settings, exact):
+    same_rows(game, settings, 12, exact)
 
 
 @pytest.mark.long
-def test_kernel_plays_backgammon_as_plain_python_does():
-    same_rows(get_game("backgammon,features=tesauro"), (0.7, 0.1, 0), 1)
+@pytest.mark.parametrize("exact", [False, True])
+def test_kernel_plays_backgammon_as_plain_python_does(exact):
+    same_rows(get_game("backgammon,features=tesauro"), (0.7, 0.1, 0), 1, exact)
 
 
-def same_rows(game, settings, games):
+def same_rows(game, settings, games, exact):
     net, given = net_of(game), dict(zip(("lambda_", "epsilon", "opening_plies"), settings, strict=True))
     actor, plain = Actor(net, **given, seed=5), PlainActor(net, **given, seed=5)
-    rows = actor.play(7, games)
-    wanted = [row for number in range(7, 7 + games) for row in plain.play(number)]
+    rows = actor.play(7, games, exact=exact)
+    wanted = [row for number in range(7, 7 + games) for row in plain.play(number, exact=exact)]
     assert [game.decode([int(w) for w in words]) for words in rows.words] == [s for s, _ in wanted]
     assert rows.targets.tobytes() == np.array([t for _, t in wanted]).tobytes()
     seen, phases = actor.inputs(rows.words)
@@ -68,13 +70,24 @@ def same_rows(game, settings, games):
         assert (x.tolist(), phase) == (net.see(s, game.viewer(s))[0], game.phase(s))
 
 
-@pytest.mark.parametrize("game", [TTT, PIG], ids=lambda g: g.name)
-def test_looking_ahead_is_the_mean_over_all_rolls(game):
-    net = net_of(game)
-    actor, plain = (kind(net, lambda_=0.5, epsilon=0.5, opening_plies=2, seed=1) for kind in (Actor, PlainActor))
-    words = actor.play(0, 8).words
-    wanted = [plain.look_ahead(game.decode([int(w) for w in row])) for row in words]
-    assert actor.look_ahead(words).tobytes() == np.array(wanted).tobytes()
+def test_without_dice_exact_targets_are_the_usual_ones():
+    actor = Actor(net_of(TTT), lambda_=0.7, epsilon=0.2, opening_plies=2, seed=3)
+    assert np.allclose(actor.play(0, 20).targets, actor.play(0, 20, exact=True).targets, atol=1e-6)
+
+
+def test_exact_targets_have_less_noise_around_the_same_mean():
+    """Lambda 1 from the start of pig: outcomes scatter, outcomes without their luck hardly; both mean the same."""
+    actor = Actor(net_of(PIG), lambda_=1.0, epsilon=0.0, opening_plies=0, seed=3)
+    start = np.array(PIG.encode(PIG.initial()), np.uint64)
+
+    def of_the_start(exact):
+        rows = actor.play(0, 4000, exact=exact)
+        return rows.targets[(rows.words == start).all(axis=1), 0].astype(float)
+
+    noisy, quiet = of_the_start(False), of_the_start(True)
+    assert len(noisy) >= 4000
+    assert quiet.std() < 0.5 * noisy.std()
+    assert abs(quiet.mean() - noisy.mean()) < 4 * noisy.std() / len(noisy) ** 0.5
 
 
 def test_targets_are_lambda_returns_by_their_definition():
@@ -126,7 +139,9 @@ def test_early_rounds_are_short():
     assert [it.round_size(n) for n in (0, EARLY_ROUNDS - 1, EARLY_ROUNDS)] == [8, 8, 40]
 
 
-@pytest.mark.parametrize("more", [{}, {"hidden": (8, 16), "activation": "sigmoid", "exact_from": 0.5, "horizon": 60}])
+@pytest.mark.parametrize(
+    "more", [{}, {"hidden": (8, 16), "activation": "sigmoid", "exact_from": 0.5, "horizon": 60, "epochs": 2}]
+)
 def test_resumed_learning_gives_the_same_bytes(tmp_path, more):
     file = tmp_path / "c.safetensors"
     whole = quick(**more).fit(TTT, games=80)
@@ -210,25 +225,32 @@ def test_it_learns_to_take_the_win():
 
 
 def test_exact_targets_begin_at_their_share_of_the_horizon(monkeypatch):
-    asked, look_ahead = [], Actor.look_ahead
+    asked, play = [], Actor.play
 
-    def noted(self, words):
-        asked.append(len(words))
-        return look_ahead(self, words)
+    def noted(self, first, games, *, exact=False):
+        asked.append((first, exact))
+        return play(self, first, games, exact=exact)
 
-    monkeypatch.setattr(Actor, "look_ahead", noted)
+    monkeypatch.setattr(Actor, "play", noted)
     it = learner(exact_from=0.5, horizon=64)
     it.limit = 64
-    it.learn(32)
-    played = it.rounds
-    it.learn(32)
-    assert played == 4
-    assert len(asked) == 4  # the rounds that begin with game 32, 40, 48 and 56
+    it.learn(64)
+    assert [first for first, exact in asked if exact] == [32, 40, 48, 56]
+    asked.clear()
     never = learner(exact_from=1.0, horizon=16)
     never.limit = 32
-    asked.clear()
     never.learn(32)
-    assert asked == []
+    assert asked
+    assert not any(exact for _, exact in asked)
+
+
+def test_epochs_go_through_a_round_again():
+    once, twice = learner(epochs=1), learner(epochs=2)
+    once.learn(8)
+    twice.learn(8)
+    assert (twice.games, twice.moves, twice.steps) == (once.games, once.moves, 2 * once.steps)
+    assert twice.errors == once.errors  # of the first pass: the second has seen the rows
+    assert twice.weights.tobytes() != once.weights.tobytes()
 
 
 def test_rate_falls_along_a_cosine():
@@ -299,6 +321,7 @@ def test_nan_stops_by_itself_and_keeps_the_last_good_net(where, monkeypatch):
         ({"final_rate": 0}, "final_rate=0 does not work: give a share above 0, 1 at most"),
         ({"horizon": -1}, "horizon=-1 does not work: give 0 or more games"),
         ({"batch_size": 0}, "batch_size=0 does not work: give 1 or more"),
+        ({"epochs": 0}, "epochs=0 does not work: give 1 or more"),
         ({"games_per_round": 0}, "games_per_round=0 does not work: give 1 or more"),
         ({"seed": -1}, "seed=-1 does not work: give a whole number from 0 to"),
     ],
