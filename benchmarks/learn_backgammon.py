@@ -1,16 +1,17 @@
-"""Learns the backgammon net of the zoo from nothing: four runs of `evallearn td`, each from where the last one ended.
+"""Learns the backgammon net of the zoo from nothing: runs of `evallearn td`, each from where the last one ended.
 
     python benchmarks/learn_backgammon.py --out net.safetensors --run runs/backgammon
 
-The rate hardly falls in the first, by half in the second, and to nearly nothing in the others; the last one learns
-from means over all rolls. The same command makes the same weights, whatever the number of threads; a run that was
-stopped goes on.
+A net of one hidden layer learns by lambda-returns of its games. Then it teaches a larger one of two layers, which
+learns from means over all rolls with the luck taken off, several times from each round of games; and that one goes on
+by itself. The same command makes the same weights, whatever the number of threads; a run that was stopped goes on.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,26 @@ from evallearn.train.neural import NeuralTrainer
 
 GAME = "backgammon,features=tesauro"
 ROUNDS: dict[str, Any] = {"batch_size": 512, "games_per_round": 1000, "final_rate": 0.02}
-EXACT = {"batch_size": 256, "games_per_round": 500}
-"""Where targets are means over all rolls, positions are dear."""
-STAGES: tuple[tuple[int, dict[str, Any]], ...] = (
-    (360_000, {"hidden": (160,), "horizon": 2_400_000, "seed": 1}),
-    (360_000, {"learning_rate": 1.5e-3, "horizon": 800_000, "seed": 2}),
-    (160_000, {"learning_rate": 8e-4, "horizon": 160_000, "seed": 3}),
-    (25_000, {"learning_rate": 1e-3, "horizon": 25_000, "exact_from": 0.0, "lambda_": 0.0, "seed": 4} | EXACT),
+EXACT: dict[str, Any] = {"exact_from": 0.0, "lambda_": 0.6, "games_per_round": 4000, "epochs": 8}
+"""Where targets are means over all rolls, positions are dear, and each is learned from several times."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Games, and what differs from the usual settings."""
+
+    games: int
+    settings: dict[str, Any]
+    begins_anew: bool = False
+    """The net from before is the teacher of a new one, instead of going on itself."""
+
+
+STAGES = (
+    Stage(360_000, {"hidden": (160,), "seed": 1}),
+    Stage(20_000, {"hidden": (256, 32), "seed": 2} | EXACT, begins_anew=True),
+    Stage(20_000, {"learning_rate": 1e-3, "seed": 3} | EXACT),
+    Stage(20_000, {"learning_rate": 1e-3, "seed": 4} | EXACT),
 )
-"""Games, and what differs from the usual settings."""
 
 
 def main(words: list[str] | None = None) -> int:
@@ -41,10 +53,11 @@ def main(words: list[str] | None = None) -> int:
     options = parser.parse_args(words)
     game, net = get_game(GAME), None
     try:
-        for number, (games, settings) in enumerate(STAGES, 1):
-            trainer = NeuralTrainer(**{**ROUNDS, **settings}, start=net)
+        for number, stage in enumerate(STAGES, 1):
+            role = "teacher" if stage.begins_anew else "start"
+            trainer = NeuralTrainer(**{**ROUNDS, "horizon": stage.games, **stage.settings, role: net})
             run = TdRun(game, options.run / f"stage-{number}", trainer)
-            figures = run.learn(games=games, seconds=None, on_look=tell)
+            figures = run.learn(games=stage.games, seconds=None, on_look=tell)
             net = load_evaluator(run.folder / figures["files"]["net"], game)
         save_evaluator(net, options.out)  # type: ignore[arg-type]  # the stages have made one
     except EvallearnError as error:

@@ -3,7 +3,8 @@
 Rounds of games are played by compiled threads (`neural_play.py`); torch learns from a round in minibatches
 (`neural_net.py`) while the next one is already being played with the weights from before it. So both cores work, and
 the same seed still gives the same weights: who plays which game is settled beforehand, however many threads there are.
-It is the running average of the weights that plays.
+It is the running average of the weights that plays; or another net, the `teacher`, plays and judges, while this one
+only learns: so a wider or deeper net begins where a smaller one ended.
 
 The rate falls along a cosine to `final_rate` of itself at the game `horizon`. From `exact_from` of the horizon on a
 position learns what all rolls lead to on average, instead of the one that fell (exact one-ply expectation). That is
@@ -86,11 +87,11 @@ class NeuralSettings:
             if not ok:
                 raise SpecError(f"{name}={value!r} does not work: give {remedy}")
 
-    def done(self, games: int) -> float:
+    def done(self, games: float) -> float:
         """The share of the horizon that is behind us."""
         return min(1.0, games / self.horizon) if self.horizon else 0.0
 
-    def rate(self, games: int) -> float:
+    def rate(self, games: float) -> float:
         """The step of Adam after so many games."""
         wave = (1.0 + math.cos(math.pi * self.done(games))) / 2.0
         return self.learning_rate * (self.final_rate + (1.0 - self.final_rate) * wave)
@@ -105,24 +106,26 @@ class NeuralLearner:
         settings: NeuralSettings,
         *,
         start: NetEval | None = None,
+        teacher: NetEval | None = None,
         limit: int | None = None,
         threads: int = 1,
         device: str | None = None,
     ) -> None:
-        """limit: the game after which no round need be played in advance."""
+        """teacher: who plays, None: the net itself. limit: the game after which no round need be played in advance."""
         require_neural(game)
-        self.game, self.settings, self.limit = game, settings, limit
+        self.game, self.settings, self.teacher, self.limit = game, settings, teacher, limit
         outputs = len(levels_of(game)) - 1
         self.start = start or first_net(
             game, settings.hidden, outputs, activation=settings.activation, split=settings.split, seed=settings.seed
         )
         self.begun = start is not None
-        if self.start.game.name != game.name:
-            raise SpecError(f"the net to begin with is one of {self.start.game.name}, not of {game.name}")
+        for role, net in (("net to begin with", self.start), ("teacher", teacher)):
+            if net and net.game.name != game.name:
+                raise SpecError(f"the {role} is one of {net.game.name}, not of {game.name}")
         self.net = NetLearner(self.start, averaging=settings.averaging, device=device)
         self.actor = Actor(
-            self.start, lambda_=settings.lambda_, epsilon=settings.epsilon, opening_plies=settings.opening_plies,
-            seed=settings.seed, threads=threads,
+            teacher or self.start, lambda_=settings.lambda_, epsilon=settings.epsilon,
+            opening_plies=settings.opening_plies, seed=settings.seed, threads=threads,
         )  # fmt: skip
         self.games = self.moves = self.rounds = self.steps = 0
         self.errors = 0.0
@@ -138,8 +141,8 @@ class NeuralLearner:
 
     def round_size(self, rounds: int) -> int:
         """Games of the round after so many."""
-        n = self.settings.games_per_round
-        return max(1, n // EARLY_SHARE) if rounds < EARLY_ROUNDS else n
+        n, early = self.settings.games_per_round, rounds < EARLY_ROUNDS and not (self.begun or self.teacher)
+        return max(1, n // EARLY_SHARE) if early else n
 
     def learn(self, games: int) -> None:
         """Rounds of games until there are so many more."""
@@ -162,7 +165,7 @@ class NeuralLearner:
         if self.limit is None or self.games + size < self.limit:
             following = self.games + size, self.round_size(self.rounds + 1), self.rounds + 1
             self.coming = self.pool.submit(self._play, behind, *following)
-        loss = self._learn(rows)
+        loss = self._learn(rows, size)
         self.games, self.moves, self.rounds = self.games + size, self.moves + len(rows), self.rounds + 1
         self.errors += loss * len(rows)
         self.behind = behind
@@ -173,30 +176,26 @@ class NeuralLearner:
 
     def _play(self, tensors: dict[str, np.ndarray], first: int, games: int, rounds: int) -> Rows:
         """The games of a round with these weights, in an order that no two neighbours share."""
-        self.actor.publish(NetEval(self.game, tensors, self.start.activation))
+        self.actor.publish(self.teacher or NetEval(self.game, tensors, self.start.activation))
         rows = self.actor.play(first, games, exact=self.settings.done(first) >= self.settings.exact_from < 1)
         return rows.shuffled(np.random.default_rng([self.settings.seed, rounds]))
 
-    def _learn(self, rows: Rows) -> float:
-        """All passes over the rows; the mean loss of the first, which has not seen them yet."""
-        loss = self._pass(rows)
-        for epoch in range(1, self.settings.epochs):
-            rows = rows.shuffled(np.random.default_rng([self.settings.seed, self.rounds, epoch]))
-            self._pass(rows)
-        return loss
-
-    def _pass(self, rows: Rows) -> float:
-        rate, total = self.settings.rate(self.games), 0.0
+    def _learn(self, rows: Rows, games: int) -> float:
+        """All passes over the rows of so many games; the mean loss of the first, which has not seen them yet."""
+        total, passes = 0.0, self.settings.epochs
         pieces = max(1, round(len(rows) / self.settings.batch_size))
-        for words, targets in zip(
-            np.array_split(rows.words, pieces), np.array_split(rows.targets, pieces), strict=True
-        ):
-            x, phase = self.actor.inputs(words)
-            loss = self.net.learn(x, phase, targets, rate)
-            self.steps += 1
-            total += loss * len(words)
-            if not math.isfinite(loss):
-                raise self._diverged(f"the loss {loss}")
+        for epoch in range(passes):
+            if epoch:
+                rows = rows.shuffled(np.random.default_rng([self.settings.seed, self.rounds, epoch]))
+            batches = zip(np.array_split(rows.words, pieces), np.array_split(rows.targets, pieces), strict=True)
+            for k, (words, targets) in enumerate(batches):
+                x, phase = self.actor.inputs(words)
+                rate = self.settings.rate(self.games + games * (epoch + k / pieces) / passes)
+                loss = self.net.learn(x, phase, targets, rate)
+                self.steps += 1
+                total += loss * len(words) if epoch == 0 else 0.0
+                if not math.isfinite(loss):
+                    raise self._diverged(f"the loss {loss}")
         return total / max(1, len(rows))
 
     def _diverged(self, what: str) -> SpecError:
@@ -213,8 +212,8 @@ class NeuralLearner:
     # --- checkpoints -------------------------------------------------------------------------------------------------
     def _recipe(self) -> dict[str, Any]:
         """What a checkpoint must have in common with whoever goes on from it."""
-        begun = {k: t.tobytes().hex()[:64] for k, t in self.start.tensors().items()} if self.begun else {}
-        return {"game": self.game.name, "features": feature_hash(self.game), "start": begun, **asdict(self.settings)}
+        begun = {"start": beginning(self.start if self.begun else None), "teacher": beginning(self.teacher)}
+        return {"game": self.game.name, "features": feature_hash(self.game), **begun, **asdict(self.settings)}
 
     def _state(self) -> dict[str, Any]:
         """A copy of everything that changes, between two rounds."""
@@ -235,6 +234,11 @@ class NeuralLearner:
         self.behind = {k: tensors[f"behind.{k}"] for k in TENSORS}
         self.net.restore(tensors, self.steps)
         self.good = self._state()
+
+
+def beginning(net: NetEval | None) -> dict[str, str]:
+    """The first weights of a net's tensors, which tell it from others."""
+    return {k: t.tobytes().hex()[:64] for k, t in net.tensors().items()} if net else {}
 
 
 class NeuralTrainer(SelfTaughtTrainer):
@@ -262,13 +266,15 @@ class NeuralTrainer(SelfTaughtTrainer):
         games_per_round: int = 500,
         seed: int = 1,
         start: NetEval | None = None,
+        teacher: NetEval | None = None,
         threads: int | None = None,
         device: str | None = None,
     ) -> None:
         """Those of NeuralSettings, and:
 
         epsilon, opening_plies: None: none where there are dice, else 0.05 and twice what opens a match.
-        start: the net to begin with; its sizes count. threads: that play; None: as many as there are cores.
+        start: the net to begin with; its sizes count. teacher: who plays and judges; None: the net itself.
+        threads: that play; None: as many as there are cores.
         device: where torch learns; None: on a GPU if there is one.
         """
         self.hidden, self.activation, self.split, self.lambda_ = hidden, activation, split, lambda_
@@ -276,7 +282,7 @@ class NeuralTrainer(SelfTaughtTrainer):
         self.learning_rate, self.final_rate, self.horizon = learning_rate, final_rate, horizon
         self.averaging = averaging
         self.batch_size, self.epochs, self.games_per_round, self.seed = batch_size, epochs, games_per_round, seed
-        self.start, self.threads, self.device = start, threads, device
+        self.start, self.teacher, self.threads, self.device = start, teacher, threads, device
 
     def learner(self, game: Game) -> NeuralLearner:
         settings = NeuralSettings(
@@ -290,7 +296,10 @@ class NeuralTrainer(SelfTaughtTrainer):
             games_per_round=self.games_per_round, seed=self.seed,
         )  # fmt: skip
         threads = self.threads or os.cpu_count() or 1
-        return NeuralLearner(game, settings, start=self.start, limit=self.limit_, threads=threads, device=self.device)
+        return NeuralLearner(
+            game, settings, start=self.start, teacher=self.teacher, limit=self.limit_, threads=threads,
+            device=self.device,
+        )  # fmt: skip
 
     def fit(self, game: Game, *, games: int | None = None, **more: Any) -> Self:
         """See SelfTaughtTrainer; games come in rounds, so that there may be some more."""

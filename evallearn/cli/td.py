@@ -63,6 +63,9 @@ class Units(click.ParamType):  # type: ignore[type-arg]  # generic only in newer
 @click.option("--epsilon", type=float, help="Share of random moves.  [default: 0 with dice, else 0.05]")
 @click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the game]")
 @click.option("--start", type=click.Path(dir_okay=False, path_type=Path), help="The net to begin with.")
+@click.option(
+    "--teacher", type=click.Path(dir_okay=False, path_type=Path), help="A net that plays while this one learns."
+)
 @click.option("--opponent", default="", help="Of the meetings.  [default: the game's first hand-written heuristic]")
 @click.option("--pairs", type=click.IntRange(2), default=500, show_default=True, help="Of a meeting.")
 @click.option("--threads", type=click.IntRange(1), help="That play; the result is the same.  [default: all cores]")
@@ -76,6 +79,7 @@ def command(
     minutes: float | None,
     horizon: int | None,
     start: Path | None,
+    teacher: Path | None,
     opponent: str,
     pairs: int,
     tensorboard: bool,
@@ -92,7 +96,10 @@ def command(
         minutes = 10.0
     folder = folder or Path("runs") / f"{in_a_path(game.name)}-td-seed{settings['seed']}"
     trainer = NeuralTrainer(
-        **settings, horizon=(games or 0) if horizon is None else horizon, start=begun(start, game) if start else None
+        **settings,
+        horizon=(games or 0) if horizon is None else horizon,
+        start=net_of(start, game, "--start") if start else None,
+        teacher=net_of(teacher, game, "--teacher") if teacher else None,
     )
     events = events_of(folder / "events") if tensorboard else None
     run = TdRun(game, folder, trainer, opponent, pairs, command_line(folder), events)
@@ -109,11 +116,11 @@ def command(
     report(figures, json_to, lambda: show(figures, folder))
 
 
-def begun(path: Path, game: Game) -> NetEval:
-    """The net to begin with."""
+def net_of(path: Path, game: Game, option: str) -> NetEval:
+    """The net that an option names."""
     net = load_evaluator(path, game)
     if not isinstance(net, NetEval):
-        raise EvaluatorError(f"--start {path} is a {net.kind} Eval: give a net that `evallearn td` made")
+        raise EvaluatorError(f"{option} {path} is a {net.kind} Eval: give a net that `evallearn td` made")
     return net
 
 

@@ -1,8 +1,8 @@
 """Sums of rows and products for small networks, eight numbers to an instruction.
 
 The compiler vectorises a loop only if it may reorder the sums or can prove that arrays do not overlap; in a record it
-can do neither. So these two say it in so many words. Products and sums are rounded one by one, in a fixed order, on
-every machine; uncompiled they give the same last bit.
+can do neither. So these functions say it in so many words. Products and sums are rounded one by one, in a fixed order,
+on every machine; uncompiled they give the same last bit.
 
 Arrays are handed over by their addresses (`a.ctypes.data`), and must be of float32, places of int32, units a multiple
 of eight that is known when a kernel is compiled.
@@ -47,6 +47,19 @@ def dot(a: Any, b: Any, units: int) -> Any:
     while len(lanes) > 1:
         lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
     return lanes[0]
+
+
+def rectify(h: Any, units: int) -> None:
+    """Every number that is not above 0, NaN too, becomes 0."""
+    row = _floats(h, units)
+    row[:] = np.where(row > 0, row, np.float32(0))
+
+
+def nonzero(h: Any, places: Any, units: int) -> int:
+    """Where the row is not 0, the last place first, into `places`, with room for eight more; answers how many."""
+    found = np.flatnonzero(_floats(h, units))[::-1]
+    np.ctypeslib.as_array((ctypes.c_int32 * units).from_address(int(places)))[: len(found)] = found
+    return len(found)
 
 
 def _floats(address: Any, n: int) -> np.ndarray:
@@ -111,6 +124,50 @@ def _dot(typingctx: Any, a: Any, b: Any, units: Any) -> Any:
     return types.float32(types.uint64, types.uint64, units), codegen
 
 
+@intrinsic(prefer_literal=True)
+def _rectify(typingctx: Any, h: Any, units: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zeros = ir.Constant(VECTOR, [0.0] * LANES)
+        for first in range(0, units.literal_value, LANES):
+            row = _load(builder, args[0], VECTOR, INT64(4 * first))
+            row = builder.select(builder.fcmp_ordered(">", row, zeros), row, zeros)
+            pointer = builder.inttoptr(builder.add(args[0], INT64(4 * first)), VECTOR.as_pointer())
+            builder.store(row, pointer, align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, units), codegen
+
+
+ORDERS = bytes(b for mask in range(256) for b in [*(k for k in range(7, -1, -1) if mask >> k & 1), *[0] * 8][:8])
+"""For each set of eight lanes which they are, the last one first; the rest of its row is not used."""
+
+
+@intrinsic(prefer_literal=True)
+def _nonzero(typingctx: Any, h: Any, places: Any, units: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        h, places, _ = args
+        few, many = ir.VectorType(ir.IntType(8), LANES), ir.VectorType(INT32, LANES)
+        orders = builder.ptrtoint(
+            cgutils.global_constant(builder.module, "lane_orders", cgutils.make_bytearray(ORDERS)), INT64
+        )
+        found: Any = INT64(0)
+        for first in range(units.literal_value - LANES, -1, -LANES):
+            there = builder.fcmp_unordered(
+                "!=", _load(builder, h, VECTOR, INT64(4 * first)), ir.Constant(VECTOR, [0.0] * LANES)
+            )
+            mask = builder.zext(builder.bitcast(there, ir.IntType(8)), INT64)
+            row = builder.load(
+                builder.inttoptr(builder.add(orders, builder.mul(mask, INT64(LANES))), few.as_pointer()), align=1
+            )
+            named = builder.add(builder.zext(row, many), ir.Constant(many, [first] * LANES))
+            end = builder.add(places, builder.mul(found, INT64(4)))
+            builder.store(named, builder.inttoptr(end, many.as_pointer()), align=4)
+            found = builder.add(found, builder.ctpop(mask))
+        return found
+
+    return types.int64(types.uint64, types.uint64, units), codegen
+
+
 def _zeros() -> Any:
     return ir.Constant(ir.VectorType(INT32, LANES), [0] * LANES)
 
@@ -135,5 +192,21 @@ def _add_rows_compiled(h, bias, weights, places, values, n, units):
 def _dot_compiled(a, b, units):
     def compiled(a, b, units):
         return _dot(types.uint64(a), types.uint64(b), units)
+
+    return compiled
+
+
+@overload(rectify, prefer_literal=True)
+def _rectify_compiled(h, units):
+    def compiled(h, units):
+        _rectify(types.uint64(h), units)
+
+    return compiled
+
+
+@overload(nonzero, prefer_literal=True)
+def _nonzero_compiled(h, places, units):
+    def compiled(h, places, units):
+        return _nonzero(types.uint64(h), types.uint64(places), units)
 
     return compiled

@@ -180,7 +180,7 @@ class NetEval(Foretelling):
         from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import specialise
-        from evallearn.compiled.vectors import add_rows, dot
+        from evallearn.compiled.vectors import add_rows, dot, nonzero, rectify
 
         rules = self.game.rules
         assert rules is not None
@@ -191,6 +191,8 @@ class NetEval(Foretelling):
             **UNIT,
             add_rows=add_rows,
             dot=dot,
+            rectify=rectify,
+            nonzero=nonzero,
             squash=jitable(squash),
             MIDDLE=self.middle,
             N_FEATURES=len(self.game.feature_names),
@@ -211,7 +213,7 @@ class NetEval(Foretelling):
             ("w1", "f4", t["w1"].shape), ("b1", "f4", t["b1"].shape), ("b3", "f4", t["b3"].shape),
             ("w2", "f4", (self.nets, self.h1, max(1, self.h2))), ("b2", "f4", (self.nets, max(1, self.h2))),
             ("w3", "f4", (self.nets, self.outputs, last)), ("x", "f4", (n,)),
-            ("places", "i4", (max(n, self.h1) + 1,)), ("values", "f4", (max(n, self.h1) + 1,)),
+            ("places", "i4", (max(n, self.h1) + LANES,)), ("values", "f4", (max(n, self.h1) + LANES,)),
             ("hidden1", "f4", (self.h1,)), ("hidden2", "f4", (max(1, self.h2),)),
             ("chances", "f8", (self.outputs,)), ("steps", "f8", (self.outputs,)), ("lowest", "f8"),
         ]  # fmt: skip

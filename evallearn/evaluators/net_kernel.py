@@ -3,7 +3,7 @@
 
 to_play, viewer, phase, features_mover | features_player, active_features    the game's `Rules`
 N_FEATURES, H1, H2, LAST, OUTPUTS, NETS, ACTIVATION                          of the net
-add_rows, dot, squash, MIDDLE, BY_MOVER, HAS_ACTIVE                          of the toolkit and the game
+add_rows, dot, rectify, nonzero, squash, MIDDLE, BY_MOVER, HAS_ACTIVE         of the toolkit and the game
 SATURATED, P0 .. P2, Q0 .. Q3, HALF                                          see net.py
 
 Every sum has its order (vectors.py), so there is no fastmath, and the plain floor can repeat it to the last bit. A
@@ -32,10 +32,13 @@ def see(s, x):
 
 
 @njit
-def compressed(x, n, params):
-    """Which of the n numbers are not 0, the last one first: how many; params.places and params.values name them."""
-    found = 0
-    for i in range(n - 1, -1, -1):  # no branch: it would be mispredicted at every second number
+def active(s, params):
+    """How many features are not 0; params.places and params.values name them."""
+    if HAS_ACTIVE:
+        return np.int64(active_features(s, sees(s), params.places, params.values))
+    x, found = params.x, 0
+    see(s, x)
+    for i in range(N_FEATURES - 1, -1, -1):  # no branch: it would be mispredicted at every second number
         params.places[found] = i
         params.values[found] = x[i]
         found += x[i] != ZERO
@@ -43,23 +46,20 @@ def compressed(x, n, params):
 
 
 @njit
-def active(s, params):
-    """How many features are not 0; params.places and params.values name them."""
-    if HAS_ACTIVE:
-        return np.int64(active_features(s, sees(s), params.places, params.values))
-    see(s, params.x)
-    return compressed(params.x, N_FEATURES, params)
+def awake(h, params):
+    """How many units of the first layer are not 0; params.places and params.values name them."""
+    n = nonzero(h.ctypes.data, params.places.ctypes.data, H1)
+    for i in range(n):
+        params.values[i] = h[params.places[i]]
+    return n
 
 
 @njit
-def activate(h, n):
-    """In place. NaN, of huge weights of both signs, says nothing."""
+def limit(h, n):
+    """What `rectify` left, cut off at 1, or the logistic function. NaN, of huge weights of both signs, says nothing."""
     for j in range(n):
         z = h[j]
-        if ACTIVATION == 0:
-            h[j] = z if z > ZERO else ZERO
-        elif ACTIVATION == 1:
-            z = z if z > ZERO else ZERO
+        if ACTIVATION == 1:
             h[j] = z if z < ONE else ONE
         else:
             x = HALF * (z if z == z else ZERO)
@@ -94,14 +94,20 @@ def foretell(s, params):
         h1.ctypes.data, params.b1[k].ctypes.data, params.w1[k].ctypes.data,
         params.places.ctypes.data, params.values.ctypes.data, active(s, params), H1,
     )  # fmt: skip
-    activate(h1, H1)
+    if ACTIVATION < 2:
+        rectify(h1.ctypes.data, H1)
+    if ACTIVATION > 0:
+        limit(h1, H1)
     if H2 > 0:
         h2 = params.hidden2
         add_rows(
             h2.ctypes.data, params.b2[k].ctypes.data, params.w2[k].ctypes.data,
-            params.places.ctypes.data, params.values.ctypes.data, compressed(h1, H1, params), H2,
+            params.places.ctypes.data, params.values.ctypes.data, awake(h1, params), H2,
         )  # fmt: skip
-        activate(h2, H2)
+        if ACTIVATION < 2:
+            rectify(h2.ctypes.data, H2)
+        if ACTIVATION > 0:
+            limit(h2, H2)
         conclude(h2, k, params)
     else:
         conclude(h1, k, params)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from evallearn.compiled.vectors import AT_ONCE, LANES, add_rows, dot
+from evallearn.compiled.vectors import AT_ONCE, LANES, add_rows, dot, nonzero, rectify
 
 SIZES = (8, 16, 80, LANES * AT_ONCE, LANES * AT_ONCE + 8, 176)
 
@@ -30,7 +30,7 @@ def by_address(bias, weights, places, values, n, units):
 
 @pytest.fixture(scope="module")
 def kernels():
-    """(add_rows, dot) for every size, which must be known when they are compiled."""
+    """(add_rows, dot, rectify, nonzero) for every size, which must be known when they are compiled."""
 
     def make(units):
         @njit
@@ -43,7 +43,15 @@ def kernels():
         def product(a, b):
             return dot(a.ctypes.data, b.ctypes.data, units)
 
-        return rows, product
+        @njit
+        def rectified(h):
+            rectify(h.ctypes.data, units)
+
+        @njit
+        def found(h, places):
+            return nonzero(h.ctypes.data, places.ctypes.data, units)
+
+        return rows, product, rectified, found
 
     return {units: make(units) for units in SIZES}
 
@@ -77,3 +85,24 @@ def test_rows_need_not_be_aligned(kernels):
     h = np.empty(9, np.float32)[1:]
     kernels[8][0](h, bias, shifted, places, values, 5)
     assert h.tobytes() == by_address(bias, weights, places, values, 5, 8).tobytes()
+
+
+@pytest.mark.parametrize("units", SIZES)
+def test_rectified_rows_are_the_same_on_both_floors(units, kernels):
+    row = np.random.default_rng(units).normal(0, 1, units).astype(np.float32)
+    row[:5] = np.nan, -np.inf, np.inf, -0.0, 0.0
+    compiled, plain = row.copy(), row.copy()
+    kernels[units][2](compiled)
+    rectify(plain.ctypes.data, units)
+    assert compiled.tobytes() == plain.tobytes() == np.where(row > 0, row, np.float32(0)).tobytes()
+
+
+@pytest.mark.parametrize("units", SIZES)
+def test_places_that_are_not_0_come_from_the_last_one_back(units, kernels):
+    rng = np.random.default_rng(units)
+    for share in (0.0, 0.1, 0.5, 1.0):
+        row = (rng.uniform(0, 1, units) < share).astype(np.float32)
+        compiled, plain = np.full(units + LANES, -1, np.int32), np.full(units + LANES, -1, np.int32)
+        n = kernels[units][3](row, compiled)
+        assert n == nonzero(row.ctypes.data, plain.ctypes.data, units) == int(row.sum())
+        assert compiled[:n].tolist() == plain[:n].tolist() == np.flatnonzero(row)[::-1].tolist()
