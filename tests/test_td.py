@@ -101,6 +101,11 @@ def test_it_begins_with_a_net_of_another_run(folder, tmp_path):
     assert np.abs(first.tensors()["w1"] - second.tensors()["w1"]).max() < 1e-6
 
 
+def test_a_net_of_another_run_teaches_a_larger_one(folder, tmp_path):
+    assert td(tmp_path / "b", 8, "--teacher", str(folder / "net.safetensors"), "--hidden", "16,8") == 0
+    assert load_evaluator(tmp_path / "b" / "net.safetensors", TTT).h2 == 8
+
+
 def test_minutes_end_a_run_too(tmp_path, capsys):
     assert run(["td", "tic_tac_toe", "--run", str(tmp_path), "--minutes", "0.0001", *SMALL]) == 0
     assert json.loads((tmp_path / "curve.json").read_text())["curve"]
@@ -210,10 +215,11 @@ def test_games_that_nets_cannot_learn_end_with_2(tmp_path, capsys):
     assert "2048 is no two-player zero-sum game with features on the compiled floor" in told(capsys)
 
 
-def test_starting_with_another_kind_of_eval_ends_with_2(tmp_path, capsys):
+@pytest.mark.parametrize("option", ["--start", "--teacher"])
+def test_another_kind_of_eval_in_place_of_a_net_ends_with_2(option, tmp_path, capsys):
     file = save_evaluator(LinearEval.from_heuristic(TTT, "lines"), tmp_path / "e.safetensors")
-    assert td(tmp_path / "run", 8, "--start", str(file)) == 2
-    assert "is a linear Eval: give a net that `evallearn td` made" in told(capsys)
+    assert td(tmp_path / "run", 8, option, str(file)) == 2
+    assert f"{option} {file} is a linear Eval: give a net that `evallearn td` made" in told(capsys)
 
 
 def test_other_settings_for_the_same_folder_end_with_2(folder, capsys):

@@ -244,6 +244,36 @@ def test_exact_targets_begin_at_their_share_of_the_horizon(monkeypatch):
     assert not any(exact for _, exact in asked)
 
 
+def test_a_teacher_plays_and_judges_while_a_net_of_other_sizes_learns(tmp_path):
+    teacher, settings = net_of(TTT), NeuralSettings(hidden=(16, 8), games_per_round=40, epsilon=0.1)
+    it = NeuralLearner(TTT, settings, teacher=teacher)
+    rows = it._play(it.behind, 0, 40, 0)
+    actor = Actor(teacher, lambda_=0.7, epsilon=0.1, opening_plies=0, seed=1)
+    assert sorted(rows.words.tolist()) == sorted(actor.play(0, 40).words.tolist())
+    it.learn(40)
+    assert it.games == 40  # no short round: the teacher knows something
+    assert it.evaluator().h2 == 8
+    it.save(tmp_path / "c.safetensors")
+    with pytest.raises(DataError, match="was made with teacher"):
+        NeuralLearner(TTT, settings, teacher=net_of(TTT, seed=4)).restore(tmp_path / "c.safetensors")
+
+
+def test_a_net_learns_what_its_teacher_says():
+    """Lambda 0: the teacher's look-ahead; errors fall far below what is left of its chances' entropy at first."""
+    it = NeuralLearner(
+        TTT, NeuralSettings(hidden=(32,), lambda_=0.0, epsilon=0.5, epochs=4, learning_rate=5e-3), teacher=net_of(TTT)
+    )
+    rows = it.actor.play(10**6, 50)
+
+    def gap():
+        p = [it.evaluator().chances(x.tolist(), phase) for x, phase in zip(*it.actor.inputs(rows.words), strict=True)]
+        return float(np.abs(np.array(p) - rows.targets).mean())
+
+    before = gap()
+    it.learn(2000)
+    assert gap() < 0.3 * before
+
+
 def test_epochs_go_through_a_round_again():
     once, twice = learner(epochs=1), learner(epochs=2)
     once.learn(8)
@@ -341,5 +371,7 @@ def test_games_that_nets_cannot_learn_are_refused(game):
 def test_nets_of_other_games_and_missing_limits_are_refused():
     with pytest.raises(SpecError, match="the net to begin with is one of pig,target=12, not of tic_tac_toe"):
         quick(start=net_of(PIG)).fit(TTT, games=8)
+    with pytest.raises(SpecError, match="the teacher is one of pig,target=12, not of tic_tac_toe"):
+        quick(teacher=net_of(PIG)).fit(TTT, games=8)
     with pytest.raises(SpecError, match="no end was given"):
         quick().fit(TTT)
