@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 from evallearn.errors import Interrupted
 from evallearn.protocols import Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
@@ -26,7 +25,7 @@ class Deepening(ABC):
     Depth counts the players' moves; a roll of the dice is free. So depth 1 asks the Eval right after the own move.
     """
 
-    prunes: ClassVar[bool] = False
+    prunes: bool = False
     """True if `root_values` gives mere bounds of all but the best actions, unless `all_values` is set."""
 
     def __init__(self, game: Game, evaluator: Evaluator, *, is_cutoff: IsCutoff = cut_at_depth) -> None:

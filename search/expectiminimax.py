@@ -27,6 +27,10 @@ class Expectiminimax:
     other seeds, the choices of action kept: of drawn outcomes their sample variance over their number, through full
     rolls and choices carried on to the root. It does not tell the bias: who chooses the best of several estimates
     expects too much.
+
+    With `width` it looks only at so many actions wherever two or more plies are left: those that the Eval likes best
+    right after them, as programs of backgammon do (a move filter). Then all of this holds of the tree that is left;
+    whoever asks for the values of all root actions gets them, for the filter begins below the root.
     """
 
     def __init__(
@@ -37,14 +41,16 @@ class Expectiminimax:
         pruning: Pruning = "star2",
         table: bool = True,
         samples: int | None = None,
+        width: int | None = None,
         is_cutoff: IsCutoff = cut_at_depth,
         table_bits: int = 18,
         floor: Floor = "auto",
     ) -> None:
         """is_cutoff(s, depth_left) says where the Eval is asked; on the compiled floor Numba must understand it.
 
-        samples: outcomes drawn at a roll with more of them. table_bits: the compiled table has 2**table_bits entries
-        of 32 bytes. floor: "auto" takes the compiled floor if both the game and the Eval have one.
+        samples: outcomes drawn at a roll with more of them. width: actions that are followed; None: all.
+        table_bits: the compiled table has 2**table_bits entries of 32 bytes. floor: "auto" takes the compiled floor if
+        both the game and the Eval have one.
         """
         if game.n_players > 2 or (game.n_players == 2 and not game.zero_sum):
             why = f"has {game.n_players} players" if game.n_players > 2 else "is not zero-sum"
@@ -58,10 +64,14 @@ class Expectiminimax:
             )
         if samples is not None and (isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 2):
             raise SearchError(f"samples={samples!r}: give a whole number of 2 or more, or None for every outcome")
+        if width is not None and (isinstance(width, bool) or not isinstance(width, Integral) or width < 1):
+            raise SearchError(f"width={width!r}: give a whole number of 1 or more, or None for every action")
         if not 0 <= table_bits <= 30:
             raise SearchError(f"table_bits={table_bits}: give 0 to 30 (2**table_bits entries of 32 bytes)")
         self.game, self.evaluator = game, evaluator
-        options: dict[str, Any] = {"pruning": pruning, "table": table, "samples": samples, "is_cutoff": is_cutoff}
+        options: dict[str, Any] = {
+            "pruning": pruning, "table": table, "samples": samples, "width": width, "is_cutoff": is_cutoff
+        }  # fmt: skip
         kernel = eval_kernel(game, evaluator, floor, "expectiminimax")
         self._search: Any
         if kernel is not None:
@@ -69,7 +79,7 @@ class Expectiminimax:
 
             self._search = CompiledExpectiminimax(game, evaluator, kernel, table_bits=table_bits, **options)
         elif pruning == "none" and not table and samples is None:
-            self._search = PlainExpectiminimax(game, evaluator, is_cutoff=is_cutoff)
+            self._search = PlainExpectiminimax(game, evaluator, width=width, is_cutoff=is_cutoff)
         else:
             self._search = Star(game, evaluator, **options)
         self.floor: Floor = "plain" if kernel is None else "compiled"

@@ -29,7 +29,7 @@ def context(rules: Rules) -> np.ndarray:
         ("nodes", "i8"), ("node_limit", "i8"), ("stop", "i8"),
         ("asked", "i8"), ("recalled", "i8"), ("ended", "i8"),
         ("table_address", "u8"), ("table_mask", "u8"), ("salt", "u8"), ("seed", "u8"),
-        ("use_table", "i8"), ("pruning", "i8"), ("samples", "i8"), ("all_values", "i8"),
+        ("use_table", "i8"), ("pruning", "i8"), ("samples", "i8"), ("width", "i8"), ("all_values", "i8"),
         ("player", "i8"), ("n_root", "i8"), ("best_index", "i8"), ("depth", "i8"), ("exact", "i8"), ("drawn", "i8"),
         ("value", "f8"), ("found_variance", "f8"), ("line_length", "i8"),
         ("words", "u8", (rules.n_words,)),
@@ -40,7 +40,7 @@ def context(rules: Rules) -> np.ndarray:
         ("outcomes", "i4", (plies, rolls)), ("odds", "f8", (plies, rolls)), ("slots", "i4", (plies, rolls)),
         ("least", "f8", (plies,)), ("most", "f8", (plies,)), ("slack", "f8", (plies,)), ("drawn_here", "i1", (plies,)),
         ("low", "f8", (plies, rolls)), ("high", "f8", (plies, rolls)), ("spread", "f8", (plies, rolls)),
-        ("actions", "i4", (plies, width)),
+        ("actions", "i4", (plies, width)), ("prospects", "f8", (width,)),
         ("line", "i4", (plies,)), ("pv_length", "i4", (plies,)), ("pv", "i4", (plies, plies)),
     ]  # fmt: skip
     return np.zeros(1, np.dtype(fields, align=True))
@@ -60,6 +60,7 @@ class CompiledExpectiminimax(CompiledDeepening):
         pruning: str,
         table: bool,
         samples: int | None,
+        width: int | None,
         is_cutoff: IsCutoff,
         table_bits: int,
     ) -> None:
@@ -75,6 +76,7 @@ class CompiledExpectiminimax(CompiledDeepening):
         )
         super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules), "expectiminimax")
         self.at["use_table"][0], self.at["pruning"][0], self.at["samples"][0] = table, PRUNING[pruning], samples or 0
+        self.at["width"][0] = width or rules.max_actions
         self.table = Table(table_bits if table else 0)
         self.at["table_address"][0] = self.table.address
         self.at["table_mask"][0] = len(self.table.entries) - 1

@@ -83,7 +83,10 @@ def value(s, depth, ply, alpha, beta, ctx, params):
                     continue  # no bound can be had, or it would be of no use
                 if not spend(ctx):
                     return 0.0
-                child = result(child, probe_action(child, chooser, ply + 1, np.int64(ctx.slots[ply, i]), ctx))
+                slot = np.int64(ctx.slots[ply, i])
+                child = result(child, probe_action(child, chooser, depth, ply + 1, slot, ctx, params))
+                if ctx.stop != 0:
+                    return 0.0
                 down = np.int64(1)
                 if chooser == ctx.player:
                     low = -INF
@@ -122,7 +125,9 @@ def value(s, depth, ply, alpha, beta, ctx, params):
         low_mover = alpha if own else -beta
         high_mover = beta if own else -alpha
         best_mover = -INF
-        n = ordered_actions(s, ply, slot, table_action, ctx)
+        n = ordered_actions(s, depth, ply, slot, table_action, ctx, params)
+        if ctx.stop != 0:
+            return 0.0
         for i in range(n):
             a = np.int64(ctx.actions[ply, i])
             low = low_mover if own else -high_mover
@@ -175,10 +180,38 @@ def table_key(s, mover, ctx):
 
 
 @njit(nogil=True)
-def ordered_actions(s, ply, slot, table_action, ctx):
-    """Write the actions: the table's, the last best answer to the same roll at this ply, then the game's own order."""
-    row = ctx.actions[ply]
+def passing(s, depth, row, ctx, params):
+    """Write the actions; where the filter leaves some out, those of the best prospects first. How many there are."""
     n = np.int64(actions(s, row))
+    if depth < 2 or n <= ctx.width:
+        return n
+    mover = np.int64(to_play(s))
+    for i in range(n):
+        if not spend(ctx):
+            return n
+        a = row[i]
+        after = result(s, np.int64(a))
+        if is_terminal(after):
+            ctx.ended += 1
+            worth = np.float64(utility_player(after, mover))
+        else:
+            ctx.asked += 1
+            worth = np.float64(evaluate_player(after, mover, params))
+        j = i
+        while j > 0 and ctx.prospects[j - 1] < worth:  # equal ones keep the game's order
+            ctx.prospects[j] = ctx.prospects[j - 1]
+            row[j] = row[j - 1]
+            j -= 1
+        ctx.prospects[j] = worth
+        row[j] = a
+    return np.int64(ctx.width)
+
+
+@njit(nogil=True)
+def ordered_actions(s, depth, ply, slot, table_action, ctx, params):
+    """Write the actions: the table's, the last best answer to the same roll at this ply, then in their own order."""
+    row = ctx.actions[ply]
+    n = passing(s, depth, row, ctx, params)
     if ctx.pruning != NO_PRUNING:
         bring_forward(np.int64(ctx.killers[ply, slot]), n, row)
         bring_forward(table_action, n, row)
@@ -186,7 +219,7 @@ def ordered_actions(s, ply, slot, table_action, ctx):
 
 
 @njit(nogil=True)
-def probe_action(s, mover, ply, slot, ctx):
+def probe_action(s, mover, depth, ply, slot, ctx, params):
     """The action of the best prospects, with which Star2 bounds a position."""
     table_action = np.int64(-1)
     if ctx.use_table != 0:
@@ -194,7 +227,7 @@ def probe_action(s, mover, ply, slot, ctx):
         entry = table_entry(ctx.table_address, ctx.table_mask, k)
         if entry.key == k and entry.flag != 0:
             table_action = np.int64(entry.action)
-    ordered_actions(s, ply, slot, table_action, ctx)
+    ordered_actions(s, depth, ply, slot, table_action, ctx, params)
     return np.int64(ctx.actions[ply, 0])
 
 
@@ -222,7 +255,8 @@ def search_root(s, depth, ctx, params):
     ctx.nodes += 1
     best = -INF
     best_index = np.int64(-1)
-    for turn in range(ctx.n_root):
+    followed = ctx.n_root if depth < 2 or ctx.all_values != 0 else min(ctx.n_root, ctx.width)
+    for turn in range(followed):
         i = np.int64(ctx.order[turn])
         low = best
         if ctx.all_values != 0 or ctx.pruning == NO_PRUNING:
@@ -282,14 +316,13 @@ def deepen(box, eval_box, max_depth):
         ctx.found_variance = ctx.variance[0]
         if done:
             break
-        if ctx.pruning != NO_PRUNING:
-            sort_root(ctx)
+        sort_root(ctx.n_root if depth == 1 or ctx.all_values != 0 else min(ctx.n_root, ctx.width), ctx)
 
 
 @njit(nogil=True)
-def sort_root(ctx):
-    """The highest value first, equals as before."""
-    for turn in range(1, ctx.n_root):
+def sort_root(n, ctx):
+    """Of the n actions that were followed the highest value first, equals as before."""
+    for turn in range(1, n):
         i = ctx.order[turn]
         j = turn
         while j > 0 and ctx.values[ctx.order[j - 1]] < ctx.values[i]:

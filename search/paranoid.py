@@ -41,6 +41,7 @@ class Paranoid(TwoSidedSearch):
             pruning="star2" if pruning else "none",
             table=False,
             samples=None,
+            width=None,
             is_cutoff=is_cutoff,
             table_bits=0,
         )

@@ -14,11 +14,12 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from evallearn.mixing import scramble
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, IsCutoff, State
-from evallearn.search.deepening import Deepening, Line
+from evallearn.search.deepening import Line
+from evallearn.search.expectiminimax_plain import LEFT_OUT, Filtered
 
 Pruning = Literal["star2", "star1", "none"]
 EXACT, LOWER, UPPER = 1, 2, 3
@@ -127,10 +128,10 @@ class Roll:
         return Found(mean, (), variance)
 
 
-class Star(Deepening):
+class Star(Filtered):
     """See `Expectiminimax` for what it promises."""
 
-    prunes: ClassVar[bool] = True
+    prunes = True
 
     def __init__(
         self,
@@ -140,9 +141,10 @@ class Star(Deepening):
         pruning: Pruning,
         table: bool,
         samples: int | None,
+        width: int | None,
         is_cutoff: IsCutoff,
     ) -> None:
-        super().__init__(game, evaluator, is_cutoff=is_cutoff)
+        super().__init__(game, evaluator, width=width, is_cutoff=is_cutoff)
         self.pruning, self.use_table, self.samples = pruning, table, samples
         self.worst, self.best = map(float, game.utility_range)
 
@@ -162,7 +164,7 @@ class Star(Deepening):
         actions, ranks = self.game.actions(s), self.ranks
         found = {}
         best, best_index = -math.inf, -1
-        for i in self._root_order():
+        for i in self.root_order()[: self.root_width(s, depth)]:
             alpha = best
             if self.all_values or self.pruning == "none":
                 alpha = -math.inf
@@ -172,15 +174,8 @@ class Star(Deepening):
             v = found[i].value
             if v > best or (v == best and ranks[i] < ranks[best_index]):
                 best, best_index = v, i
-        self.variances = [found[i].variance for i in range(len(actions))]
-        return [(found[i].value, found[i].line) for i in range(len(actions))]
-
-    def _root_order(self) -> list[int]:
-        if not self.found:
-            self.order = list(range(len(self.ranks)))
-        elif self.pruning != "none":
-            self.order.sort(key=lambda i: -self.found[i][0])
-        return self.order
+        self.variances = [found[i].variance if i in found else 0.0 for i in range(len(actions))]
+        return [(found[i].value, found[i].line) if i in found else LEFT_OUT for i in range(len(actions))]
 
     def value(self, s: State, depth: int, ply: int, alpha: float, beta: float, slot: int = 0) -> Found:
         """To the root's player; fail-soft: exact if alpha < v < beta, a bound of the window's end otherwise."""
@@ -218,7 +213,7 @@ class Star(Deepening):
         sign = 1 if self.game.to_play(s) == self.player else -1
         low_mover, high_mover = (alpha, beta) if sign == 1 else (-beta, -alpha)
         best_mover, best, best_action = -math.inf, Found(0.0), None
-        for a in self._ordered(s, ply, slot):
+        for a in self._ordered(s, depth, ply, slot):
             window = (low_mover, high_mover) if sign == 1 else (-high_mover, -low_mover)
             found = self.value(self.game.result(s, a), depth - 1, ply + 1, *window)
             v = sign * found.value
@@ -233,9 +228,9 @@ class Star(Deepening):
         bound = EXACT if alpha < best.value < beta else UPPER if best.value <= alpha else LOWER
         return best, bound, best_action
 
-    def _ordered(self, s: State, ply: int, slot: int) -> Sequence[Action]:
-        """The table's action, the last best one after the same outcome at this ply, then the game's own order."""
-        actions = list(self.game.actions(s))
+    def _ordered(self, s: State, depth: int, ply: int, slot: int) -> Sequence[Action]:
+        """The table's action, the last best one after the same outcome at this ply, then in their own order."""
+        actions = list(self.passing(s, depth))
         if self.pruning != "none":
             stored = self.table.get(s)
             for a in (self.best_after.get((ply, slot)), stored.action if stored else None):
@@ -272,7 +267,7 @@ class Star(Deepening):
         if chooser == CHANCE or (beta == math.inf if chooser == self.player else alpha == -math.inf):
             return
         self.budget.spend()
-        child = game.result(o.state, self._ordered(o.state, ply + 1, o.slot)[0])
+        child = game.result(o.state, self._ordered(o.state, depth, ply + 1, o.slot)[0])
         if chooser == self.player:
             v = self.value(child, depth - 1, ply + 2, -math.inf, roll.highest_needed(o, beta)).value
             roll.note_low(o, max(v, o.low))

@@ -90,15 +90,17 @@ def test_star2_cuts_where_one_answer_to_each_outcome_bounds_the_roll() -> None:
 
 
 # --- the same answer on every way ------------------------------------------------------------------------------------
-def compare(name: str, states: list[Any], depth: int) -> None:
+def compare(name: str, states: list[Any], depth: int, **filtered: int) -> None:
     """Every way finds what the textbook finds, and both floors visit the same nodes."""
     game, evaluator = fast(name)
-    oracle, limits = PlainExpectiminimax(game, evaluator), Limits(depth=depth)
+    oracle, limits = PlainExpectiminimax(game, evaluator, **filtered), Limits(depth=depth)
     for i, s in enumerate(states):
         seed = None if i % 2 else i
         expected = oracle.search(s, limits, seed=seed)
         for way in WAYS:
-            both = [built(name, floor, **way).search(s, limits, seed=seed) for floor in ("plain", "compiled")]
+            both = [
+                built(name, floor, **way, **filtered).search(s, limits, seed=seed) for floor in ("plain", "compiled")
+            ]
             for found in both:
                 where = (game.to_text(s), way)
                 assert (found.value, found.action) == (expected.value, expected.action), where
@@ -109,7 +111,8 @@ def compare(name: str, states: list[Any], depth: int) -> None:
             assert (a.nodes, a.leaves, a.pv) == (b.nodes, b.leaves, b.pv), where
             if way == WAYS[0]:
                 assert (a.nodes, a.leaves, a.pv) == (expected.nodes, expected.leaves, expected.pv)
-        every = built(name, "compiled", **WAYS[i % 6]).search(s, limits, seed=seed, action_values=True)
+        every = built(name, "compiled", **WAYS[i % 6], **filtered).search(s, limits, seed=seed, action_values=True)
+        expected = oracle.search(s, limits, seed=seed, action_values=True)
         assert (every.action_values, every.action) == (expected.action_values, expected.action)
 
 
@@ -125,6 +128,27 @@ def test_every_way_equals_the_textbook_in_backgammon() -> None:
         position("bar 6", "22 20:2 3", (5, 2)),
     )
     compare("backgammon", list(few), 2)
+
+
+def test_every_way_equals_the_filtered_textbook() -> None:
+    compare("pig", positions("pig", 4), 3, width=1)
+    compare("backgammon", [position("8 6", "20 3", (4, 1)), position("bar 6", "22 20:2 3", (5, 2))], 2, width=2)
+
+
+def test_the_filter_keeps_the_best_by_one_ply_and_all_at_the_root_if_asked() -> None:
+    game, _ = fast("backgammon")
+    s = position("13:5 8:3 6:5 24:2", "24:2 13:5 8:3 6:5", (3, 1))
+    first = built("backgammon", "compiled").search(s, Limits(depth=1), action_values=True)
+    best = sorted(first.action_values, key=lambda a: -first.action_values[a])
+    narrow = built("backgammon", "compiled", width=2)
+    found, wide = narrow.search(s, Limits(depth=2)), built("backgammon", "compiled").search(s, Limits(depth=2))
+    assert found.action in best[:2]
+    assert found.nodes < wide.nodes
+    assert found.action_values is None
+    every = narrow.search(s, Limits(depth=2), action_values=True)
+    assert set(every.action_values) == set(game.actions(s))
+    as_wide = built("backgammon", "compiled", width=1000).search(s, Limits(depth=2))
+    assert (as_wide.value, as_wide.action, as_wide.nodes) == (wide.value, wide.action, wide.nodes)
 
 
 @pytest.mark.long
@@ -307,6 +331,9 @@ def test_plain_game_takes_the_compiled_floor_and_rules_that_look_back_the_plain_
     ("options", "message"),
     [
         ({"pruning": "star3"}, "expectiminimax knows no pruning='star3': give 'star2', 'star1', 'none'"),
+        ({"width": 0}, "width=0: give a whole number of 1 or more, or None for every action"),
+        ({"width": 1.5}, "width=1.5: give a whole number"),
+        ({"width": True}, "width=True: give a whole number"),
         ({"samples": 1}, "samples=1: give a whole number of 2 or more, or None for every outcome"),
         ({"samples": 2.5}, "samples=2.5: give a whole number"),
         ({"samples": True}, "samples=True: give a whole number"),
