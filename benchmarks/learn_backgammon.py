@@ -2,7 +2,7 @@
 
     python benchmarks/learn_backgammon.py --out net.safetensors --run runs/backgammon
 
-A net of one hidden layer learns by lambda-returns of its games. Then it teaches a larger one of two layers, which
+A net of one hidden layer learns by lambda-returns of its games, with steps that stay large. Then it teaches a larger one of two layers, which
 learns from means over all rolls with the luck taken off, several times from each round of games; and that one goes on
 by itself. The same command makes the same weights, whatever the number of threads; a run that was stopped goes on.
 """
@@ -22,7 +22,7 @@ from evallearn.learn.td import TdRun
 from evallearn.train.neural import NeuralTrainer
 
 GAME = "backgammon,features=tesauro"
-ROUNDS: dict[str, Any] = {"batch_size": 512, "games_per_round": 1000, "final_rate": 0.02}
+ROUNDS: dict[str, Any] = {"batch_size": 512, "games_per_round": 1000, "final_rate": 0.1}
 EXACT: dict[str, Any] = {"exact_from": 0.0, "lambda_": 0.6, "games_per_round": 4000, "epochs": 8}
 """Where targets are means over all rolls, positions are dear, and each is learned from several times."""
 
@@ -38,7 +38,7 @@ class Stage:
 
 
 STAGES = (
-    Stage(360_000, {"hidden": (160,), "seed": 1}),
+    Stage(300_000, {"hidden": (160,), "seed": 1, "horizon": 0}),
     Stage(20_000, {"hidden": (256, 32), "seed": 2} | EXACT, begins_anew=True),
     Stage(20_000, {"learning_rate": 1e-3, "seed": 3} | EXACT),
     Stage(20_000, {"learning_rate": 1e-3, "seed": 4} | EXACT),
