@@ -2,9 +2,10 @@
 
     python benchmarks/learn_backgammon.py --out net.safetensors --run runs/backgammon
 
-A net of one hidden layer learns by lambda-returns of its games, with steps that stay large. Then it teaches a larger one of two layers, which
-learns from means over all rolls with the luck taken off, several times from each round of games; and that one goes on
-by itself. The same command makes the same weights, whatever the number of threads; a run that was stopped goes on.
+A net of one hidden layer learns by lambda-returns of its games, with steps that stay large. Then it teaches a larger
+one of two layers, which learns from means over all rolls with the luck taken off, several times from each round of
+games; and that one goes on by itself. The same command makes the same weights, whatever the number of threads; a run
+that was stopped goes on.
 """
 
 from __future__ import annotations
