@@ -18,7 +18,7 @@ from typing import Any
 
 from evallearn import get_game
 from evallearn.errors import EvallearnError
-from evallearn.evaluators import load_evaluator, save_evaluator
+from evallearn.evaluators import save_evaluator
 from evallearn.learn.td import TdRun
 from evallearn.train.neural import NeuralTrainer
 
@@ -52,15 +52,17 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="the .safetensors file to write")
     parser.add_argument("--run", type=Path, required=True, help="folder for the runs")
     options = parser.parse_args(words)
-    game, net = get_game(GAME), None
+    game, net, games, moves = get_game(GAME), None, 0, 0
     try:
         for number, stage in enumerate(STAGES, 1):
             role = "teacher" if stage.begins_anew else "start"
             trainer = NeuralTrainer(**{**ROUNDS, "horizon": stage.games, **stage.settings, role: net})
             run = TdRun(game, options.run / f"stage-{number}", trainer)
-            figures = run.learn(games=stage.games, seconds=None, on_look=tell)
-            net = load_evaluator(run.folder / figures["files"]["net"], game)
-        save_evaluator(net, options.out)  # type: ignore[arg-type]  # the stages have made one
+            run.learn(games=stage.games, seconds=None, on_look=tell)
+            net = trainer.net_
+            games, moves = games + trainer.games_, moves + trainer.moves_
+        made = {"method": "td", "games": games, "moves": moves, "seed": STAGES[0].settings["seed"]}
+        save_evaluator(trainer.evaluator(made), options.out)
     except EvallearnError as error:
         print(error, file=sys.stderr)
         return 2
