@@ -64,14 +64,14 @@ class Actor:
             ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("seed", "u8"), ("lambda_", "f8"), ("epsilon", "f8"),
             ("opening", "i8"), ("longest", "i8"), ("n", "i8"), ("actions", "i4", (rules.max_actions,)),
             ("outcomes", "i4", (max(1, rules.max_outcomes),)), ("odds", "f8", (max(1, rules.max_outcomes),)),
-            ("borders", "f8", (net.outputs,)), ("now", "f8", (net.outputs,)), ("best", "f8", (net.outputs,)),
+            ("lower", "f8", (net.outputs,)), ("now", "f8", (net.outputs,)), ("best", "f8", (net.outputs,)),
             ("average", "f8", (net.outputs,)),
         ]  # fmt: skip
         self.box = np.zeros(1, np.dtype(fields, align=True))
         self.box["words"], self.box["seed"] = game.encode(game.initial()), scramble(seed)
         self.box["lambda_"], self.box["epsilon"], self.box["opening"] = lambda_, epsilon, opening_plies
         self.box["longest"] = min(LONGEST, rules.max_plies)
-        self.box["borders"] = np.array(net.levels[:-1]) + net.steps / 2
+        self.box["lower"] = net.levels[:-1]
         self.publish(net)
 
     def publish(self, net: NetEval) -> None:
