@@ -25,9 +25,12 @@ from evallearn.errors import SpecError
 from evallearn.evaluators.features import feature_hash
 from evallearn.evaluators.net import ACTIVATIONS, LANES, TENSORS, NetEval, levels_of
 from evallearn.protocols import Game
+from evallearn.search.common import MAX_DEPTH
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.neural_net import NetLearner, first_net
 from evallearn.train.neural_play import Actor, Rows, require_neural
+from evallearn.train.neural_search import SearchingActor
+from evallearn.train.searching import TARGETS
 from evallearn.train.self_taught import LARGEST, SelfTaughtTrainer
 
 COUNTERS = ("games", "moves", "rounds", "steps", "errors")
@@ -45,6 +48,10 @@ class NeuralSettings:
     split: bool = True
     """A net of its own for every phase of the game."""
     lambda_: float = 0.7
+    target: str = "td"
+    """What a game teaches: td, or what alpha-beta finds (`neural_search.py`): tdleaf, rootstrap, treestrap."""
+    depth: int = 1
+    """Plies that its searches look ahead, before quiescence; with td and 1 there is no search."""
     exact_from: float = 1.0
     """The share of the horizon after which targets are exact one-ply expectations; 1: never."""
     epsilon: float = 0.0
@@ -67,8 +74,11 @@ class NeuralSettings:
         for name, value, ok, remedy in (
             ("hidden", self.hidden, units and len(self.hidden) <= 2, f"one or two multiples of {LANES}, such as 80"),
             ("activation", self.activation, self.activation in ACTIVATIONS, f"one of {', '.join(ACTIVATIONS)}"),
+            ("target", self.target, self.target in TARGETS, f"one of {', '.join(TARGETS)}"),
+            ("depth", self.depth, 1 <= self.depth <= MAX_DEPTH, f"1 to {MAX_DEPTH} plies"),
             ("lambda", self.lambda_, 0 <= self.lambda_ <= 1, "a number from 0 to 1"),
             ("exact_from", self.exact_from, 0 <= self.exact_from <= 1, "a share from 0 to 1"),
+            ("exact_from", self.exact_from, not self.searches or self.exact_from == 1, "1, or td with a depth of 1"),
             ("epsilon", self.epsilon, 0 <= self.epsilon <= 1, "a number from 0 to 1"),
             ("opening_plies", self.opening_plies, self.opening_plies >= 0, "0 or more plies"),
             ("learning_rate", self.learning_rate, 0 < self.learning_rate < math.inf, "a number above 0"),
@@ -81,6 +91,11 @@ class NeuralSettings:
         ):
             if not ok:
                 raise SpecError(f"{name}={value!r} does not work: give {remedy}")
+
+    @property
+    def searches(self) -> bool:
+        """Whether alpha-beta chooses the moves."""
+        return self.target != "td" or self.depth > 1
 
     def done(self, games: int) -> float:
         """The share of the horizon that is behind us."""
@@ -116,16 +131,23 @@ class NeuralLearner:
         if self.start.game.name != game.name:
             raise SpecError(f"the net to begin with is one of {self.start.game.name}, not of {game.name}")
         self.net = NetLearner(self.start, averaging=settings.averaging, device=device)
-        self.actor = Actor(
-            self.start, lambda_=settings.lambda_, epsilon=settings.epsilon, opening_plies=settings.opening_plies,
-            seed=settings.seed, threads=threads,
-        )  # fmt: skip
+        self.actor = self._actor(threads)
         self.games = self.moves = self.rounds = self.steps = 0
         self.errors = 0.0
         self.behind = self.net.averaged()
         self.coming: Future[Rows] | None = None
         self.pool = ThreadPoolExecutor(1)
         self.good = self._state()
+
+    def _actor(self, threads: int) -> Actor:
+        settings = self.settings
+        given: dict[str, Any] = {
+            "lambda_": settings.lambda_, "epsilon": settings.epsilon, "opening_plies": settings.opening_plies,
+            "seed": settings.seed, "threads": threads,
+        }  # fmt: skip
+        if settings.searches:
+            return SearchingActor(self.start, target=settings.target, depth=settings.depth, **given)
+        return Actor(self.start, **given)
 
     @property
     def weights(self) -> np.ndarray:
@@ -178,7 +200,9 @@ class NeuralLearner:
         return Rows(words, targets)
 
     def _learn(self, rows: Rows) -> float:
-        """One pass over the rows; the mean loss."""
+        """One pass over the rows, if there are any; the mean loss."""
+        if not len(rows):
+            return 0.0
         rate, total = self.settings.rate(self.games), 0.0
         pieces = max(1, round(len(rows) / self.settings.batch_size))
         for words, targets in zip(
@@ -190,7 +214,7 @@ class NeuralLearner:
             total += loss * len(words)
             if not math.isfinite(loss):
                 raise self._diverged(f"the loss {loss}")
-        return total / max(1, len(rows))
+        return total / len(rows)
 
     def _diverged(self, what: str) -> SpecError:
         return SpecError(
@@ -231,9 +255,10 @@ class NeuralLearner:
 
 
 class NeuralTrainer(SelfTaughtTrainer):
-    """Learns a net by TD(lambda) from games against itself. After `fit`: net_, games_, moves_, steps_, progress_.
+    """Learns a net from games against itself, by TD(lambda) or from its own searches.
 
-    The error in a report is the mean cross-entropy of the outputs, added up.
+    After `fit`: net_, games_, steps_, progress_, and moves_, the positions that were learned. The error in a report is
+    the mean cross-entropy of the outputs, added up.
     """
 
     def __init__(
@@ -243,6 +268,8 @@ class NeuralTrainer(SelfTaughtTrainer):
         activation: str = "relu",
         split: bool = True,
         lambda_: float = 0.7,
+        target: str = "td",
+        depth: int | None = None,
         exact_from: float = 1.0,
         epsilon: float | None = None,
         opening_plies: int | None = None,
@@ -259,21 +286,29 @@ class NeuralTrainer(SelfTaughtTrainer):
     ) -> None:
         """Those of NeuralSettings, and:
 
+        depth: None: 1 for td, else 2.
         epsilon, opening_plies: None: none where there are dice, else 0.05 and twice what opens a match.
         start: the net to begin with; its sizes count. threads: that play; None: as many as there are cores.
         device: where torch learns; None: on a GPU if there is one.
         """
         self.hidden, self.activation, self.split, self.lambda_ = hidden, activation, split, lambda_
+        self.target, self.depth = target, depth
         self.exact_from, self.epsilon, self.opening_plies = exact_from, epsilon, opening_plies
         self.learning_rate, self.final_rate, self.horizon = learning_rate, final_rate, horizon
         self.averaging = averaging
         self.batch_size, self.games_per_round, self.seed = batch_size, games_per_round, seed
         self.start, self.threads, self.device = start, threads, device
 
+    @property
+    def plies(self) -> int:
+        """The depth, or what suits the target."""
+        return self.depth if self.depth is not None else 1 if self.target == "td" else 2
+
     def learner(self, game: Game) -> NeuralLearner:
         settings = NeuralSettings(
             hidden=tuple(self.hidden), activation=self.activation, split=self.split, lambda_=self.lambda_,
-            exact_from=self.exact_from, learning_rate=self.learning_rate, final_rate=self.final_rate,
+            target=self.target, depth=self.plies, exact_from=self.exact_from,
+            learning_rate=self.learning_rate, final_rate=self.final_rate,
             epsilon=(0.0 if game.has_chance else 0.05) if self.epsilon is None else self.epsilon,
             opening_plies=(0 if game.has_chance else 2 * game.opening_plies)
             if self.opening_plies is None
@@ -303,6 +338,9 @@ class NeuralTrainer(SelfTaughtTrainer):
 
     def evaluator(self, made: Mapping[str, Any] | None = None) -> NetEval:
         """The net that was learned."""
-        details = {"method": "td", "games": self.games_, "moves": self.moves_, "seed": self.seed, **(made or {})}
+        details = {
+            "method": self.target, "depth": self.plies, "games": self.games_, "moves": self.moves_, "seed": self.seed,
+            **(made or {}),
+        }  # fmt: skip
         tensors = self.net_.tensors()
         return NetEval(self.net_.game, {k: tensors[k] for k in TENSORS}, self.net_.activation, details)

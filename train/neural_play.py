@@ -48,8 +48,15 @@ class Rows:
         return len(self.words)
 
 
+def joined(found: list[Rows]) -> Rows:
+    """All of them, one after the other."""
+    return Rows(np.concatenate([r.words for r in found]), np.concatenate([r.targets for r in found]))
+
+
 class Actor:
     """Plays games with the weights that it was given last."""
+
+    bite = BITE
 
     def __init__(
         self, net: NetEval, *, lambda_: float, epsilon: float, opening_plies: int, seed: int, threads: int = 1
@@ -62,7 +69,8 @@ class Actor:
         self.kernels = _kernels(net)
         fields: list[Any] = [
             ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("seed", "u8"), ("lambda_", "f8"), ("epsilon", "f8"),
-            ("opening", "i8"), ("longest", "i8"), ("n", "i8"), ("actions", "i4", (rules.max_actions,)),
+            ("opening", "i8"), ("longest", "i8"), ("n", "i8"), ("depth", "i8"), ("nodes", "i8"),
+            ("actions", "i4", (rules.max_actions,)),
             ("outcomes", "i4", (max(1, rules.max_outcomes),)), ("odds", "f8", (max(1, rules.max_outcomes),)),
             ("lower", "f8", (net.outputs,)), ("now", "f8", (net.outputs,)), ("best", "f8", (net.outputs,)),
             ("average", "f8", (net.outputs,)),
@@ -80,9 +88,8 @@ class Actor:
 
     def play(self, first: int, games: int) -> Rows:
         """The games of these numbers."""
-        bites = [(n, min(BITE, first + games - n)) for n in range(first, first + games, BITE)]
-        found = self._share(lambda bite: self._play(*bite), bites)
-        return Rows(np.concatenate([r.words for r in found]), np.concatenate([r.targets for r in found]))
+        bites = [(n, min(self.bite, first + games - n)) for n in range(first, first + games, self.bite)]
+        return joined(self._share(lambda bite: self._play(*bite), bites))
 
     def _play(self, first: int, games: int) -> Rows:
         box, params, found = self.box.copy(), self.params.copy(), []
@@ -94,7 +101,7 @@ class Actor:
             played, rows = self.kernels.play_games(box, params, first, games, words, sides, followed, targets)
             found.append(Rows(words[:rows], targets[:rows]))
             first, games = first + played, games - played
-        return Rows(np.concatenate([r.words for r in found]), np.concatenate([r.targets for r in found]))
+        return joined(found)
 
     def look_ahead(self, words: np.ndarray) -> np.ndarray:
         """float32[n, outputs]: the chances that the best play of every roll leads to, on average."""
