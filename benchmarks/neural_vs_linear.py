@@ -7,8 +7,8 @@
    squares, inputs of 0 or 1.
 2. Each plays the zoo's linear Eval at equal nodes. The best learns anew, `LONG` times as long.
 3. That net plays as it is, or quantised with the sums of its first layer kept from position to position (NNUE),
-   whichever searches faster: at equal time per move against the zoo's linear Eval, and its pattern tables where there
-   are some.
+   whichever searches faster: at equal time per move against the zoo's linear Eval; the net of features also against
+   its pattern tables, where there are some.
 
 What is done is kept in the folder, so that the same command goes on where it stopped.
 """
@@ -142,12 +142,12 @@ def compare(asked: argparse.Namespace) -> None:
     name, folder = asked.game, asked.run
     folder.mkdir(parents=True, exist_ok=True)
     games = dict(zip(HOW, PLAN[name][0], strict=True))
-    for view in ("features", "squares") if name in SQUARES else ("features",):
+    for view in asked.views if name in SQUARES else ("features",):
         tried = {how: trial(name, view, how, games[how], folder) for how in HOW}
         best = max(tried, key=lambda how: tried[how])
         net = learn(name, view, best, LONG * games[best], folder)
         quick, kind = quicker(name, net)
-        for rival in ("linear", "patterns") if name in SQUARES else ("linear",):
+        for rival in ("linear", "patterns") if name in SQUARES and view == "features" else ("linear",):
             matched(name, quick, f"{view} {best[0]} {best[1]} {kind}", rival, asked)
 
 
@@ -156,6 +156,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("game", choices=list(PLAN))
     parser.add_argument("--time-ms", type=float, default=10.0, help="of each move")
     parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--views", nargs="+", choices=["features", "squares"], default=["features", "squares"])
     parser.add_argument("--run", type=Path, default=Path("runs/neural_vs_linear"))
     try:
         compare(parser.parse_args(words))
