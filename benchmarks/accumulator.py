@@ -18,7 +18,7 @@ import argparse
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from evallearn.bench.speed import Contestant, positions
 from evallearn.compiled.specialise import specialise
@@ -38,7 +38,8 @@ def on_squares(base: type[Game]) -> type[Game]:
     """The game, seen by a net square by square."""
 
     class Squares(base):  # type: ignore[misc, valid-type]  # a class that is handed in
-        name = f"{base.name}_squares"
+        name = f"{base.name},features=squares"
+        views: ClassVar[tuple[str, ...]] = ("features",)  # the same game, through other eyes
         feature_names = tuple(f"{c}={v}" for v in range(1, base.cell_values) for c in range(base.n_cells))
         heuristics: dict[str, Any] = {}  # noqa: RUF012  # those of the base weigh other features
 

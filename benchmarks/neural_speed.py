@@ -34,8 +34,9 @@ from evallearn.compiled.vectors import add_rows
 from evallearn.errors import EvallearnError
 from evallearn.evaluators.net import NetEval
 from evallearn.protocols import CHANCE
-from evallearn.train.neural import NeuralLearner, NeuralSettings
+from evallearn.train.neural import NeuralLearner
 from evallearn.train.neural_play import Actor
+from evallearn.train.neural_settings import NeuralSettings
 
 GAME = "backgammon,features=tesauro"
 MUST = 50.0

@@ -180,6 +180,12 @@ def test_events_hold_every_point_of_the_curve(tmp_path):
         (("--lambda", "2"), "lambda=2.0 does not work: give a number from 0 to 1"),
         (("--lambda", "nan"), "lambda=nan does not work"),
         (("--exact-from", "2"), "exact_from=2.0 does not work"),
+        (("--target", "leaf"), "target='leaf' does not work: give one of td, tdleaf, rootstrap, treestrap"),
+        (("--depth", "0"), "depth=0 does not work: give 1 to 120 plies"),
+        (
+            ("--target", "tdleaf", "--exact-from", "0.5"),
+            "exact_from=0.5 does not work: give 1, or td with a",
+        ),
         (("--learning-rate", "0"), "learning_rate=0.0 does not work: give a number above 0"),
         (("--final-rate", "0"), "final_rate=0.0 does not work"),
         (("--horizon", "-1"), "horizon=-1 does not work"),
@@ -213,6 +219,20 @@ def test_opponents_without_compiled_floor_end_with_2(tmp_path, capsys):
 def test_games_that_nets_cannot_learn_end_with_2(tmp_path, capsys):
     assert run(["td", "2048", "--run", str(tmp_path), "--games", "8"]) == 2
     assert "2048 is no two-player zero-sum game with features on the compiled floor" in told(capsys)
+
+
+def test_searched_targets_of_games_with_dice_end_with_2(tmp_path, capsys):
+    assert run(["td", "pig", "--run", str(tmp_path), "--games", "8", "--target", "tdleaf"]) == 2
+    assert "pig has no rules with features, seen by the mover" in (words := told(capsys))
+    assert "without chance; use --target td with --depth 1" in words
+
+
+def test_a_run_with_searches_tells_so(tmp_path, capsys):
+    assert td(tmp_path / "a", 16, "--target", "treestrap", "--depth", "2", "--json") == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert (figures["settings"]["target"], figures["settings"]["depth"]) == ("treestrap", 2)
+    assert load_evaluator(tmp_path / "a" / "net.safetensors", TTT).made["method"] == "treestrap"
+    assert "treestrap" in (tmp_path / "a" / "report.html").read_text()
 
 
 @pytest.mark.parametrize("option", ["--start", "--teacher"])

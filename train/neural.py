@@ -6,9 +6,7 @@ the same seed still gives the same weights: who plays which game is settled befo
 It is the running average of the weights that plays; or another net, the `teacher`, plays and judges, while this one
 only learns: so a wider or deeper net begins where a smaller one ended.
 
-The rate falls along a cosine to `final_rate` of itself at the game `horizon`. From `exact_from` of the horizon on a
-position learns what all rolls lead to on average, instead of the one that fell (exact one-ply expectation). That is
-twenty times as dear in backgammon, so that it pays to go through such a round several times (`epochs`).
+How it learns is said by `NeuralSettings` (neural_settings.py).
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import math
 import os
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,76 +23,18 @@ import numpy as np
 
 from evallearn.errors import SpecError
 from evallearn.evaluators.features import feature_hash
-from evallearn.evaluators.net import ACTIVATIONS, LANES, TENSORS, NetEval, levels_of
+from evallearn.evaluators.net import TENSORS, NetEval, levels_of
 from evallearn.protocols import Game
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.neural_net import NetLearner, first_net
 from evallearn.train.neural_play import Actor, Rows, require_neural
+from evallearn.train.neural_search import SearchingActor
+from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.self_taught import LARGEST, SelfTaughtTrainer
 
 COUNTERS = ("games", "moves", "rounds", "steps", "errors")
 EARLY_ROUNDS, EARLY_SHARE = 20, 5
 """The first rounds have a fifth of the games: a net that knows nothing should not teach itself for long."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NeuralSettings:
-    """How to learn; see the module's text."""
-
-    hidden: tuple[int, ...] = (80,)
-    """Units of one or two hidden layers."""
-    activation: str = "relu"
-    split: bool = True
-    """A net of its own for every phase of the game."""
-    lambda_: float = 0.7
-    exact_from: float = 1.0
-    """The share of the horizon after which targets are exact one-ply expectations; 1: never."""
-    epsilon: float = 0.0
-    """Share of random moves."""
-    opening_plies: int = 0
-    """Each game opens with 0 to so many random moves."""
-    learning_rate: float = 2e-3
-    final_rate: float = 0.05
-    """What is left of the rate at the horizon."""
-    horizon: int = 0
-    """The game at which the rate has fallen; 0: it stays."""
-    averaging: float = 0.999
-    """How much of the running average of the weights a step keeps; it plays, and is what is learned."""
-    batch_size: int = 256
-    epochs: int = 1
-    """How often torch goes through a round."""
-    games_per_round: int = 500
-    seed: int = 1
-
-    def __post_init__(self) -> None:
-        units = bool(self.hidden) and all(h > 0 and h % LANES == 0 for h in self.hidden)
-        for name, value, ok, remedy in (
-            ("hidden", self.hidden, units and len(self.hidden) <= 2, f"one or two multiples of {LANES}, such as 80"),
-            ("activation", self.activation, self.activation in ACTIVATIONS, f"one of {', '.join(ACTIVATIONS)}"),
-            ("lambda", self.lambda_, 0 <= self.lambda_ <= 1, "a number from 0 to 1"),
-            ("exact_from", self.exact_from, 0 <= self.exact_from <= 1, "a share from 0 to 1"),
-            ("epsilon", self.epsilon, 0 <= self.epsilon <= 1, "a number from 0 to 1"),
-            ("opening_plies", self.opening_plies, self.opening_plies >= 0, "0 or more plies"),
-            ("learning_rate", self.learning_rate, 0 < self.learning_rate < math.inf, "a number above 0"),
-            ("final_rate", self.final_rate, 0 < self.final_rate <= 1, "a share above 0, 1 at most"),
-            ("horizon", self.horizon, self.horizon >= 0, "0 or more games"),
-            ("averaging", self.averaging, 0 <= self.averaging < 1, "a number from 0 to below 1"),
-            ("batch_size", self.batch_size, self.batch_size >= 1, "1 or more"),
-            ("epochs", self.epochs, self.epochs >= 1, "1 or more"),
-            ("games_per_round", self.games_per_round, self.games_per_round >= 1, "1 or more"),
-            ("seed", self.seed, 0 <= self.seed < 2**63, "a whole number from 0 to 2**63 - 1"),
-        ):
-            if not ok:
-                raise SpecError(f"{name}={value!r} does not work: give {remedy}")
-
-    def done(self, games: float) -> float:
-        """The share of the horizon that is behind us."""
-        return min(1.0, games / self.horizon) if self.horizon else 0.0
-
-    def rate(self, games: float) -> float:
-        """The step of Adam after so many games."""
-        wave = (1.0 + math.cos(math.pi * self.done(games))) / 2.0
-        return self.learning_rate * (self.final_rate + (1.0 - self.final_rate) * wave)
 
 
 class NeuralLearner:
@@ -123,16 +63,23 @@ class NeuralLearner:
             if net and net.game.name != game.name:
                 raise SpecError(f"the {role} is one of {net.game.name}, not of {game.name}")
         self.net = NetLearner(self.start, averaging=settings.averaging, device=device)
-        self.actor = Actor(
-            teacher or self.start, lambda_=settings.lambda_, epsilon=settings.epsilon,
-            opening_plies=settings.opening_plies, seed=settings.seed, threads=threads,
-        )  # fmt: skip
+        self.actor = self._actor(threads)
         self.games = self.moves = self.rounds = self.steps = 0
         self.errors = 0.0
         self.behind = self.net.averaged()
         self.coming: Future[Rows] | None = None
         self.pool = ThreadPoolExecutor(1)
         self.good = self._state()
+
+    def _actor(self, threads: int) -> Actor:
+        settings, player = self.settings, self.teacher or self.start
+        given: dict[str, Any] = {
+            "lambda_": settings.lambda_, "epsilon": settings.epsilon, "opening_plies": settings.opening_plies,
+            "seed": settings.seed, "threads": threads,
+        }  # fmt: skip
+        if settings.searches:
+            return SearchingActor(player, target=settings.target, depth=settings.depth, **given)
+        return Actor(player, **given)
 
     @property
     def weights(self) -> np.ndarray:
@@ -182,6 +129,8 @@ class NeuralLearner:
 
     def _learn(self, rows: Rows, games: int) -> float:
         """All passes over the rows of so many games; the mean loss of the first, which has not seen them yet."""
+        if not len(rows):
+            return 0.0
         total, passes = 0.0, self.settings.epochs
         pieces = max(1, round(len(rows) / self.settings.batch_size))
         for epoch in range(passes):
@@ -196,7 +145,7 @@ class NeuralLearner:
                 total += loss * len(words) if epoch == 0 else 0.0
                 if not math.isfinite(loss):
                     raise self._diverged(f"the loss {loss}")
-        return total / max(1, len(rows))
+        return total / len(rows)
 
     def _diverged(self, what: str) -> SpecError:
         return SpecError(
@@ -242,9 +191,10 @@ def beginning(net: NetEval | None) -> dict[str, str]:
 
 
 class NeuralTrainer(SelfTaughtTrainer):
-    """Learns a net by TD(lambda) from games against itself. After `fit`: net_, games_, moves_, steps_, progress_.
+    """Learns a net from games against itself, by TD(lambda) or from its own searches.
 
-    The error in a report is the mean cross-entropy of the outputs, added up.
+    After `fit`: net_, games_, steps_, progress_, and moves_, the positions that were learned. The error in a report is
+    the mean cross-entropy of the outputs, added up.
     """
 
     def __init__(
@@ -254,6 +204,8 @@ class NeuralTrainer(SelfTaughtTrainer):
         activation: str = "relu",
         split: bool = True,
         lambda_: float = 0.7,
+        target: str = "td",
+        depth: int | None = None,
         exact_from: float = 1.0,
         epsilon: float | None = None,
         opening_plies: int | None = None,
@@ -272,22 +224,30 @@ class NeuralTrainer(SelfTaughtTrainer):
     ) -> None:
         """Those of NeuralSettings, and:
 
+        depth: None: 1 for td, else 2.
         epsilon, opening_plies: None: none where there are dice, else 0.05 and twice what opens a match.
         start: the net to begin with; its sizes count. teacher: who plays and judges; None: the net itself.
         threads: that play; None: as many as there are cores.
         device: where torch learns; None: on a GPU if there is one.
         """
         self.hidden, self.activation, self.split, self.lambda_ = hidden, activation, split, lambda_
+        self.target, self.depth = target, depth
         self.exact_from, self.epsilon, self.opening_plies = exact_from, epsilon, opening_plies
         self.learning_rate, self.final_rate, self.horizon = learning_rate, final_rate, horizon
         self.averaging = averaging
         self.batch_size, self.epochs, self.games_per_round, self.seed = batch_size, epochs, games_per_round, seed
         self.start, self.teacher, self.threads, self.device = start, teacher, threads, device
 
+    @property
+    def plies(self) -> int:
+        """The depth, or what suits the target."""
+        return self.depth if self.depth is not None else 1 if self.target == "td" else 2
+
     def learner(self, game: Game) -> NeuralLearner:
         settings = NeuralSettings(
             hidden=tuple(self.hidden), activation=self.activation, split=self.split, lambda_=self.lambda_,
-            exact_from=self.exact_from, learning_rate=self.learning_rate, final_rate=self.final_rate,
+            target=self.target, depth=self.plies, exact_from=self.exact_from,
+            learning_rate=self.learning_rate, final_rate=self.final_rate,
             epsilon=(0.0 if game.has_chance else 0.05) if self.epsilon is None else self.epsilon,
             opening_plies=(0 if game.has_chance else 2 * game.opening_plies)
             if self.opening_plies is None
@@ -320,6 +280,9 @@ class NeuralTrainer(SelfTaughtTrainer):
 
     def evaluator(self, made: Mapping[str, Any] | None = None) -> NetEval:
         """The net that was learned."""
-        details = {"method": "td", "games": self.games_, "moves": self.moves_, "seed": self.seed, **(made or {})}
+        details = {
+            "method": self.target, "depth": self.plies, "games": self.games_, "moves": self.moves_, "seed": self.seed,
+            **(made or {}),
+        }  # fmt: skip
         tensors = self.net_.tensors()
         return NetEval(self.net_.game, {k: tensors[k] for k in TENSORS}, self.net_.activation, details)

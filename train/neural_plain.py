@@ -26,11 +26,15 @@ class PlainActor:
     def judge(self, s: State, player: int) -> list[float]:
         """P(utility >= levels[j + 1]) to `player`, for every j."""
         if self.game.is_terminal(s):
-            borders = np.array(self.net.levels[:-1]) + self.net.steps / 2
-            return [float(self.game.utility(s, player) > border) for border in borders]
+            return self.ended(self.game.utility(s, player))
         seen_by = self.game.viewer(s)
         p = self.net.chances(*self.net.see(s, seen_by))
         return p if seen_by == player else turned(p)
+
+    def ended(self, u: float) -> list[float]:
+        """The same of a game that brought `u`; between two levels, as a draw between loss and win, a part of a step."""
+        steps = zip(self.net.levels[:-1], self.net.steps.tolist(), strict=True)
+        return [min(1.0, max(0.0, (u - level) / step)) for level, step in steps]
 
     def worth(self, p: Sequence[float]) -> float:
         total = self.net.levels[0] - self.net.middle

@@ -60,8 +60,15 @@ class Rows:
         return Rows(self.words[order], self.targets[order])
 
 
+def joined(found: list[Rows]) -> Rows:
+    """All of them, one after the other."""
+    return Rows(np.concatenate([r.words for r in found]), np.concatenate([r.targets for r in found]))
+
+
 class Actor:
     """Plays games with the weights that it was given last."""
+
+    bite = BITE
 
     def __init__(
         self, net: NetEval, *, lambda_: float, epsilon: float, opening_plies: int, seed: int, threads: int = 1
@@ -74,16 +81,17 @@ class Actor:
         self.kernels = _kernels(net)
         fields: list[Any] = [
             ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("seed", "u8"), ("lambda_", "f8"), ("epsilon", "f8"),
-            ("opening", "i8"), ("longest", "i8"), ("exact", "i8"), ("n", "i8"), ("actions", "i4", (rules.max_actions,)),
+            ("opening", "i8"), ("longest", "i8"), ("exact", "i8"), ("n", "i8"), ("depth", "i8"), ("nodes", "i8"),
+            ("actions", "i4", (rules.max_actions,)),
             ("outcomes", "i4", (max(1, rules.max_outcomes),)), ("odds", "f8", (max(1, rules.max_outcomes),)),
-            ("borders", "f8", (net.outputs,)), ("now", "f8", (net.outputs,)), ("best", "f8", (net.outputs,)),
+            ("lower", "f8", (net.outputs,)), ("now", "f8", (net.outputs,)), ("best", "f8", (net.outputs,)),
             ("average", "f8", (net.outputs,)),
         ]  # fmt: skip
         self.box = np.zeros(1, np.dtype(fields, align=True))
         self.box["words"], self.box["seed"] = game.encode(game.initial()), scramble(seed)
         self.box["lambda_"], self.box["epsilon"], self.box["opening"] = lambda_, epsilon, opening_plies
         self.box["longest"] = min(LONGEST, rules.max_plies)
-        self.box["borders"] = np.array(net.levels[:-1]) + net.steps / 2
+        self.box["lower"] = net.levels[:-1]
         self.publish(net)
 
     def publish(self, net: NetEval) -> None:
@@ -92,13 +100,12 @@ class Actor:
 
     def play(self, first: int, games: int, *, exact: bool = False) -> Rows:
         """The games of these numbers."""
-        bites = [(n, min(BITE, first + games - n)) for n in range(first, first + games, BITE)]
-        found = self._share(lambda bite: self._play(bite[0], bite[1], exact), bites)
-        return Rows(np.concatenate([r.words for r in found]), np.concatenate([r.targets for r in found]))
+        self.box["exact"] = exact
+        bites = [(n, min(self.bite, first + games - n)) for n in range(first, first + games, self.bite)]
+        return joined(self._share(lambda bite: self._play(*bite), bites))
 
-    def _play(self, first: int, games: int, exact: bool) -> Rows:
+    def _play(self, first: int, games: int) -> Rows:
         box, params, found = self.box.copy(), self.params.copy(), []
-        box["exact"] = exact
         longest, n, k = int(box["longest"][0]), self.rules.n_words, self.outputs
         while games:
             room = 80 * games + longest
@@ -107,7 +114,7 @@ class Actor:
             played, rows = self.kernels.play_games(box, params, first, games, words, sides, followed, targets)
             found.append(Rows(words[:rows], targets[:rows]))
             first, games = first + played, games - played
-        return Rows(np.concatenate([r.words for r in found]), np.concatenate([r.targets for r in found]))
+        return joined(found)
 
     def inputs(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """float32[n, n_features] and int64[n]: what the net sees of the positions, and their phases."""

@@ -17,15 +17,21 @@ CHANCE = -1
 
 
 @njit
+def ended(u, io, params):
+    """io.now of a game that brought `u`; between two levels, as a draw between loss and win, a part of the step."""
+    worth = params.lowest
+    for j in range(OUTPUTS):
+        io.now[j] = min(1.0, max(0.0, (u - io.lower[j]) / params.steps[j]))
+        worth += params.steps[j] * io.now[j]
+    return worth
+
+
+@njit
 def judge(s, player, io, params):
     """io.now[j] = P(utility >= levels[j + 1]) to `player`; answers what `s` is worth to that player."""
-    worth = params.lowest
     if is_terminal(s):
-        u = np.float64(utility_player(s, player))
-        for j in range(OUTPUTS):
-            io.now[j] = 1.0 if u > io.borders[j] else 0.0
-            worth += params.steps[j] * io.now[j]
-        return worth
+        return ended(np.float64(utility_player(s, player)), io, params)
+    worth = params.lowest
     foretell(s, params)
     own = sees(s) == player
     for j in range(OUTPUTS):

@@ -33,11 +33,11 @@ from evallearn.mixing import scramble
 from evallearn.protocols import EvalKernel, Game
 from evallearn.search.common import MAX_DEPTH
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
-from evallearn.train.leaves import leaves_kernel, search_options, search_record
+from evallearn.train.leaves import search_options, search_record
+from evallearn.train.searching import TARGETS, require_searching, searching_kernels
 from evallearn.train.td import TdSettings, inverse
 
 HERE = Path(__file__).parent
-TARGETS = ("td", "tdleaf", "rootstrap", "treestrap")
 COUNTERS = ("counter", "games", "moves", "nodes", "errors")
 LEARNED = ("weights", "bias", "net", "total", "squares", "inverse", "seen")
 """What of the Eval's record a checkpoint holds."""
@@ -65,12 +65,7 @@ class OnlineSettings(TdSettings):
 
 def require_online(game: Game) -> None:
     """Refuse, up front, a game in which an Eval cannot learn while it plays."""
-    rules = game.rules
-    if rules is None or rules.utility_mover is None or rules.features_mover is None:
-        raise SpecError(
-            f"{game.name} has no rules with features, seen by the mover: targets that learn while they play need the "
-            "compiled floor of a two-player zero-sum game without chance; use --target outcome"
-        )
+    require_searching(game, "use --target outcome")
 
 
 def used_features(game: Game, only: Sequence[str]) -> np.ndarray:
@@ -131,12 +126,9 @@ class OnlineLearner:
         from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import announce, specialise
-        from evallearn.search.alphabeta_compiled import kernels
-        from evallearn.search.lines import note_line
-        from evallearn.search.looking_back import looking_back
         from evallearn.train.draws import uniform
 
-        game, target, options = self.game, self.settings.target, search_options(self.game)
+        game, target = self.game, self.settings.target
         rules, kernel, n = game.rules, self.start.kernel(), len(game.feature_names)
         assert rules is not None
         assert kernel is not None
@@ -151,20 +143,17 @@ class OnlineLearner:
             **sizes,
         )
         own = EvalKernel(params=self.params, evaluate_player=kernel.evaluate_player, evaluate_mover=notes.judge)
-        searching = kernels(game, own, options, False, notes.note_node if target == "treestrap" else None)
+        searching = searching_kernels(game, own, notes.note_node if target == "treestrap" else None)
         names = ("State", "result", "is_terminal", "to_play", "utility_mover", "phase")
         module: Any = specialise(
             HERE / "online_kernel.py",
             **bindings(rules, *names),
-            **{k: getattr(searching, k) for k in ("value_mover", "prepare", "tell")},
+            **searching,
             **{k: getattr(notes, k) for k in ("note", "take", "see")},
             **sizes,
-            remember=looking_back(rules).remember,
-            leaf_of=leaves_kernel(game, searching, notes.judge, options).leaf_of,
             evaluate_mover=kernel.evaluate_mover,
             raw=specialise(self.start.template, N_FEATURES=n).raw,
             squash=jitable(squash),
-            note_line=note_line,
             uniform=uniform,
             N_WORDS=rules.n_words,
             HAS_CLOCK=rules.clock is not None,
@@ -172,7 +161,7 @@ class OnlineLearner:
             WAITS=target in ("td", "tdleaf"),
             EVERY_NODE=target == "treestrap",
         )
-        self.box = search_record(game, options)
+        self.box = search_record(game, search_options(game))
         self.rows = np.zeros((rules.max_plies + 1 if target in ("td", "tdleaf") else 1, n), np.float32)
         self.past = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
         announce(f"the {target} learner of {game.name}", module.learn)

@@ -4,9 +4,8 @@ is learned, and `online_plain.py`, the same in plain Python. The names below are
 
 State, result, is_terminal, to_play, utility_mover, phase
                                                      the game's `Rules`
-value_mover, tell, prepare, remember                 of the alpha-beta kernels
-leaf_of                                              of leaves_kernel.py
-evaluate_mover, raw, squash, note_line               of the Eval and the toolkit
+prepare, remember, shuffle, search, leaf_of          of searching.py
+evaluate_mover, raw, squash                          of the Eval and the toolkit
 note, take, see                                      of notes_kernel.py
 uniform                                              of draws.py
 N_FEATURES, N_WORDS, SCALE, HAS_CLOCK                of the game
@@ -17,45 +16,6 @@ CACHE                                                whether the disk cache is o
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
-
-INF = np.float32(np.inf)
-
-
-@njit
-def shuffle(io, ctx):
-    """Of equal actions any may be the first, and so be played."""
-    for i in range(ctx.n_root - 1, 0, -1):
-        j = np.int64(uniform(io) * (i + 1))
-        a = ctx.root_actions[i]
-        ctx.root_actions[i] = ctx.root_actions[j]
-        ctx.root_actions[j] = a
-
-
-@njit
-def search(s, io, ctx, params):
-    """Alpha-beta to io.depth: the number of the best root action; io.best is its value, ctx.pv[0] the line."""
-    ctx.nodes = 0
-    ctx.killers[:] = -1
-    player = to_play(s)
-    best = -INF
-    chosen = 0
-    one = np.int64(1)  # not the literal: see alphabeta_root_kernel.py
-    for i in range(ctx.n_root):
-        a = np.int64(ctx.root_actions[i])
-        child = result(s, a)
-        if to_play(child) != player:
-            v = -value_mover(child, io.depth - 1, one, -INF, -best, ctx, params)
-        else:
-            v = value_mover(child, io.depth - 1, one, best, INF, ctx, params)
-        if v > best:
-            best = v
-            chosen = i
-            note_line(a, 0, ctx)
-    io.best = best
-    io.nodes += ctx.nodes
-    if EVERY_NODE:
-        tell(s, best, np.int64(0), -INF, INF, ctx, params)
-    return chosen
 
 
 @njit
@@ -128,7 +88,7 @@ def play(s, io, box, params, rows, past):
         else:
             shuffle(io, ctx)
             value = see(s, params)
-            chosen = search(s, io, ctx, params)
+            chosen, io.best = search(s, io, ctx, params)
             if WAITS:
                 keep(s, ply, value, io, ctx, params, rows)
             else:

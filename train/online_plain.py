@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from typing import Any
 
 import numpy as np
 
 from evallearn.evaluators import LinearEval
 from evallearn.evaluators.squash import squash
-from evallearn.protocols import Action, Game, State
-from evallearn.search.alphabeta_plain import Line, PlainAlphaBeta
-from evallearn.search.common import Budget
+from evallearn.protocols import Game, State
 from evallearn.train.draws import Draws
-from evallearn.train.leaves import search_options
 from evallearn.train.online import OnlineSettings, used_features
+from evallearn.train.searching_plain import PlainSearches
 from evallearn.train.td import inverse
 
 
@@ -35,46 +31,19 @@ class LearningEval(LinearEval):
         return total
 
 
-class NotingAlphaBeta(PlainAlphaBeta):
-    """Tells `note(s, value, alpha, beta)` of every quiet node it has searched."""
-
-    note: Any = None
-
-    def begin(self) -> None:
-        self.budget, self.killers, self.history = Budget(None, None), defaultdict(list), defaultdict(int)
-        self.asked = self.leaves = self.unsound = 0
-
-    def _value(
-        self, s: State, depth: int, ply: int, alpha: float, beta: float, lengthened: int, passed: bool = False
-    ) -> tuple[float, Line]:
-        found = super()._value(s, depth, ply, alpha, beta, lengthened, passed)
-        if self.note is not None and depth > 0 and not self.game.is_terminal(s):
-            self.tell(s, found[0], alpha, beta)
-        return found
-
-    def tell(self, s: State, value: float, alpha: float, beta: float) -> None:
-        """Of a node where EVAL could be asked: amid exchanges it would learn that pieces are worth little."""
-        left = self.options.quiescence
-        if left > 0:
-            static = np.float32(self.evaluator.evaluate(s, self.game.to_play(s)))
-            above = float(np.nextafter(static, np.float32(np.inf)))
-            if self.game.forcing(s) or self._quiet(s, left, float(static), above) > static:
-                return
-        self.note(s, value, alpha, beta)
-
-
-class PlainOnline:
+class PlainOnline(PlainSearches):
     """The same weights as `OnlineLearner` after the same games, slowly."""
 
     def __init__(self, game: Game, settings: OnlineSettings) -> None:
-        self.game, self.settings, self.eval = game, settings, LearningEval(game)
+        self.eval = LearningEval(game)
+        super().__init__(game, self.eval, settings.depth, Draws(settings.seed))
+        self.settings = settings
         n = len(game.feature_names)
         self.used = used_features(game, settings.only)
         self.gradient, self.notes = np.zeros((game.n_phases, n + 1)), 0
         self.net, self.total = np.zeros_like(self.gradient), np.zeros_like(self.gradient)
         self.squares, self.inverse, self.seen = np.zeros(n), np.zeros(n), 0
-        self.draws, self.games, self.moves, self.errors = Draws(settings.seed), 0, 0, 0.0
-        self.searching = NotingAlphaBeta(game, self.eval, search_options(game))
+        self.games, self.moves, self.errors = 0, 0, 0.0
         if settings.target == "treestrap":
             self.searching.note = self.note_node
 
@@ -120,46 +89,6 @@ class PlainOnline:
         known = self.used & (self.squares > 0.0)
         self.inverse[known] = self.seen / self.squares[known]
 
-    # --- searches ----------------------------------------------------------------------------------------------------
-    def search(self, s: State, actions: list[Action]) -> tuple[int, float, Line]:
-        """Number of the best action, its value to the mover, and the line."""
-        self.searching.begin()
-        best, chosen, player = -math.inf, 0, self.game.to_play(s)
-        line: Line = ()
-        for i, a in enumerate(actions):
-            child = self.game.result(s, a)
-            value, below = self.searching._child(child, player, self.settings.depth - 1, 1, best, math.inf)
-            if value > best:
-                best, chosen, line = value, i, (a, *below)
-        if self.searching.note is not None:
-            self.searching.tell(s, best, -math.inf, math.inf)
-        return chosen, best, line
-
-    def leaf_of(self, s: State, line: Line) -> State:
-        for a in line:
-            s = self.game.result(s, a)
-        left = self.searching.options.quiescence
-        while left > 0 and not self.game.is_terminal(s):
-            after = self.next_quiet(s, left)
-            if after is None:
-                break
-            s, left = after, left - 1
-        return s
-
-    def next_quiet(self, s: State, left: int) -> State | None:
-        """The position after the action by which quiescence gets its value; None where it is the Eval's own."""
-        game, player = self.game, self.game.to_play(s)
-        value = self.searching._quiet(s, left, -math.inf, math.inf)
-        if not game.forcing(s) and self.eval.evaluate(s, player) == value:
-            return None
-        for a in game.actions(s) if game.forcing(s) else game.noisy_actions(s):
-            t = game.result(s, a)
-            own = game.to_play(t)
-            v = game.utility(t, own) if game.is_terminal(t) else self.searching._quiet(t, left - 1, -math.inf, math.inf)
-            if (v if own == player else -v) == value:
-                return t
-        return None
-
     # --- games -------------------------------------------------------------------------------------------------------
     def play(self) -> None:
         """One game against itself."""
@@ -193,11 +122,6 @@ class PlainOnline:
             s, ply = game.result(s, actions[chosen]), ply + 1
         self.teach_game(s, kept, rate)
         self.games += 1
-
-    def shuffle(self, actions: list[Action]) -> None:
-        for i in range(len(actions) - 1, 0, -1):
-            j = int(self.draws.uniform() * (i + 1))
-            actions[i], actions[j] = actions[j], actions[i]
 
     def teach_game(self, end: State, kept: list[Any], rate: float) -> None:
         """kept: (state, its value, the search's, leaf, whether another move was played) of every ply."""

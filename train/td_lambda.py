@@ -149,8 +149,8 @@ class TdLambda:
     def outputs(self, s: State) -> np.ndarray:
         """Y(s): what player 0 may expect of `s`; at the end the result."""
         if self.game.is_terminal(s):
-            borders = (self.levels[:-1] + self.levels[1:]) / 2
-            return np.array([float(self.game.utility(s, 0) > border) for border in borders])
+            u = self.game.utility(s, 0)  # a draw is half a win, where no level is its own
+            return np.clip((u - self.levels[:-1]) / np.diff(self.levels), 0.0, 1.0)
         y = self.model.outputs(self.inputs(s))
         return y if self.game.viewer(s) == 0 else 1 - y[::-1]
 

@@ -47,6 +47,8 @@ class Units(click.ParamType):  # type: ignore[type-arg]  # generic only in newer
 @click.option("--activation", default="relu", show_default=True, help="relu, clipped or sigmoid.")
 @click.option("--split/--no-split", default=True, show_default=True, help="A net of its own for every phase.")
 @click.option("--lambda", "lambda_", type=float, default=0.7, show_default=True, help="0: TD(0); 1: outcomes alone.")
+@click.option("--target", default="td", show_default=True, help="td, tdleaf, rootstrap or treestrap.")
+@click.option("--depth", type=int, help="Plies that its searches look ahead.  [default: 1 for td, else 2]")
 @click.option(
     "--exact-from", type=float, default=1.0, show_default=True,
     help="From this share of the horizon on, targets are means over all rolls; 1: never.",
@@ -86,7 +88,7 @@ def command(
     json_to: str | None,
     **settings: Any,
 ) -> None:
-    """Teach a net GAME by temporal differences, from games against itself and nothing else.
+    """Teach a net GAME by temporal differences or its own searches, from games against itself and nothing else.
 
     The same command resumes what was interrupted.
 

@@ -148,7 +148,8 @@ class TdRun:
             "command": self.command, "opponent": self.opponent, "curve": self.curve,
             "settings": {
                 "hidden": [net.h1] + ([net.h2] if net.h2 else []), "activation": net.activation, "nets": net.nets,
-                "outputs": net.outputs, "lambda": self.trainer.lambda_, "learning rate": self.trainer.learning_rate,
+                "outputs": net.outputs, "target": self.trainer.target, "depth": self.trainer.plies,
+                "lambda": self.trainer.lambda_, "learning rate": self.trainer.learning_rate,
                 "exact from": self.trainer.exact_from, "batch size": self.trainer.batch_size,
                 "epochs": self.trainer.epochs, "games per round": self.trainer.games_per_round,
             },

@@ -17,11 +17,13 @@ from evallearn.cli import run
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators import load_evaluator
 from evallearn.registry import get_game
-from evallearn.train.neural import EARLY_ROUNDS, NeuralLearner, NeuralSettings, NeuralTrainer
+from evallearn.train.neural import EARLY_ROUNDS, NeuralLearner, NeuralTrainer
 from evallearn.train.neural_net import NetLearner, first_net
 from evallearn.train.neural_plain import PlainActor
 from evallearn.train.neural_play import BITE, Actor
+from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.self_taught import LARGEST
+from evallearn.train.td_lambda import TdLambda
 
 TTT, PIG = get_game("tic_tac_toe"), get_game("pig,target=12")
 QUICK = {"hidden": (8,), "games_per_round": 40, "batch_size": 32, "threads": 1}
@@ -111,6 +113,18 @@ def test_after_a_roll_that_ends_the_turn_the_roller_expects_what_the_other_does_
     assert PIG.to_play(lost) == 1
     assert plain.expect(lost, 0)[0][0] == 1.0 - plain.expect(lost, 1)[0][0]
     assert plain.expect(won, 0) == ([1.0], None)
+
+
+def test_a_draw_is_half_a_win_to_both():
+    """Tic-tac-toe has one output, loss or win: whoever takes a draw for a loss avoids it at any price."""
+    drawn = TTT.from_text("XOXXOOOXX")
+    plain = PlainActor(net_of(TTT), lambda_=0.0, epsilon=0.0, opening_plies=0, seed=1)
+    assert [plain.judge(drawn, player) for player in (0, 1)] == [[0.5], [0.5]]
+    assert TdLambda(TTT).outputs(drawn).tolist() == [0.5]
+    backgammon = PlainActor(
+        net_of(get_game("backgammon,features=tesauro")), lambda_=0.0, epsilon=0.0, opening_plies=0, seed=1
+    )
+    assert backgammon.ended(-2.0) == [1.0, 0.0, 0.0, 0.0, 0.0]
 
 
 # --- the same bytes --------------------------------------------------------------------------------------------------

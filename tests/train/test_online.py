@@ -8,9 +8,10 @@ import pytest
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators import LinearEval
 from evallearn.registry import get_game
-from evallearn.train.online import TARGETS, OnlineLearner, OnlineSettings
+from evallearn.train.online import OnlineLearner, OnlineSettings
 from evallearn.train.online_plain import PlainOnline
 from evallearn.train.online_trainer import OnlineTrainer
+from evallearn.train.searching import TARGETS
 
 PLAIN = {"alpha": 0.4, "epsilon": 0.2, "lambda_": 0.6, "opening_plies": 4}
 FAST = [

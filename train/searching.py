@@ -1,0 +1,60 @@
+"""The searches of Evals that learn while they play, linear ones and nets: alpha-beta of a small depth, then quiescence.
+
+`leaves.py` says how they look; here is what a kernel of games is handed to make them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from evallearn.errors import SpecError
+from evallearn.protocols import EvalKernel, Game
+from evallearn.train.leaves import leaves_kernel, search_options
+
+TEMPLATE = Path(__file__).with_name("searching_kernel.py")
+TARGETS = ("td", "tdleaf", "rootstrap", "treestrap")
+"""What may be learned from them; `online.py` and `neural_search.py` say how."""
+
+
+def require_searching(game: Game, remedy: str) -> None:
+    """Refuse, up front, a game in which an Eval cannot learn from its own alpha-beta."""
+    rules = game.rules
+    if rules is None or rules.utility_mover is None or rules.features_mover is None:
+        raise SpecError(
+            f"{game.name} has no rules with features, seen by the mover: targets that learn while they play need the "
+            f"compiled floor of a two-player zero-sum game without chance; {remedy}"
+        )
+
+
+def searching_kernels(game: Game, own: EvalKernel, note_node: Any) -> dict[str, Any]:
+    """prepare, remember, shuffle, search and leaf_of for an Eval whose record is its own.
+
+    note_node(s, value, alpha, beta, params) is told of every quiet node; None: nobody is.
+    """
+    from evallearn.compiled.absent import bindings
+    from evallearn.compiled.specialise import specialise
+    from evallearn.search.alphabeta_compiled import kernels
+    from evallearn.search.lines import note_line
+    from evallearn.search.looking_back import looking_back
+    from evallearn.train.draws import uniform
+
+    rules, options = game.rules, search_options(game)
+    assert rules is not None
+    tree = kernels(game, own, options, False, note_node)
+    module: Any = specialise(
+        TEMPLATE,
+        **bindings(rules, "result", "to_play"),
+        value_mover=tree.value_mover,
+        tell=tree.tell,
+        note_line=note_line,
+        uniform=uniform,
+        EVERY_NODE=note_node is not None,
+    )
+    return {
+        "prepare": tree.prepare,
+        "remember": looking_back(rules).remember,
+        "shuffle": module.shuffle,
+        "search": module.search,
+        "leaf_of": leaves_kernel(game, tree, own.evaluate_mover, options).leaf_of,
+    }
