@@ -41,8 +41,7 @@ class Stage:
 STAGES = (
     Stage(300_000, {"hidden": (160,), "seed": 1, "horizon": 0}),
     Stage(20_000, {"hidden": (256, 32), "seed": 2} | EXACT, begins_anew=True),
-    Stage(20_000, {"learning_rate": 1e-3, "seed": 3} | EXACT),
-    Stage(20_000, {"learning_rate": 1e-3, "seed": 4} | EXACT),
+    *(Stage(20_000, {"learning_rate": 1e-3, "seed": seed} | EXACT) for seed in (3, 4, 5)),
 )
 
 
