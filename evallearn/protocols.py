@@ -82,6 +82,10 @@ class Rules:
     # --- the board, for pattern tables -------------------------------------------------------------------------------
     cells: Callable[[Any, Any], None] | None = None
     """cells(s, out: int32[n_cells]): what Game.cells answers for the player to move."""
+    contents: Callable[[Any, Any], None] | None = None
+    """contents(s, out: int32[number of stacks]): the places of what the stacks hold in their `stack_contents`; `cells`
+    says as much, but more slowly.
+    """
 
     # --- rules that look back ----------------------------------------------------------------------------------------
     clock: Callable[[Any], int] | None = None
@@ -206,9 +210,9 @@ class Game(ABC):
     cell_values: ClassVar[int] = 0
     """A cell is 0 .. cell_values - 1."""
     stacks: ClassVar[Sequence[Sequence[int]]] = ()
-    """Groups of equally many cells, each cell in one of them, that do not hold every combination: smaller tables."""
-    stack_contents: ClassVar[Sequence[Sequence[int]]] = ()
-    """What the cells of a stack can hold, as whoever is to move sees them: the same for all stacks."""
+    """Groups of cells, each cell in one of them, that do not hold every combination: smaller tables."""
+    stack_contents: ClassVar[Sequence[Sequence[Sequence[int]]]] = ()
+    """For each stack, what its cells can hold, as whoever is to move sees them."""
     symmetries: ClassVar[Sequence[Sequence[int]]] = ()
     """Rearrangements of the board that change nothing: cell i goes to symmetry[i]. The identity may be left out."""
     pattern_sets: ClassVar[Mapping[str, PatternSet]] = {}

@@ -10,23 +10,28 @@ that no line runs over from one column into the next. X moves first and is playe
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.games.walks import blocks, mirrored, slopes, walks
+from evallearn.games.connect_four_cells import (
+    COLUMNS,
+    CONTENTS,
+    OWNER,
+    PATTERN_SETS,
+    ROOM,
+    ROWS,
+    STACKS,
+    SYMMETRIES,
+    bit,
+    column_threats,
+    height,
+)
 from evallearn.protocols import Game, Heuristic, PatternSet, Rules
 
-COLUMNS, ROWS = 7, 6
 ORDER = (3, 2, 4, 1, 5, 0, 6)
 """Centre first: the centre column lies on most lines, so its moves are usually best and prune most."""
 STONES_PER_PHASE = 11
 """0-10, 11-21, 22-32 and 33-42 stones: four phases."""
-
-
-def bit(column: int, row: int) -> int:
-    """The square as a word with one bit set."""
-    return 1 << (7 * column + row)
 
 
 def all_lines(columns: int = COLUMNS, rows: int = ROWS) -> Iterator[int]:
@@ -46,17 +51,6 @@ CENTRE = sum(bit(3, r) for r in range(ROWS))
 INNER = sum(bit(c, r) for c in (2, 4) for r in range(ROWS))
 THREAT_ROWS = tuple(BOTTOM << r for r in range(1, ROWS))
 """Rows 2 to 6: in each, the squares of all columns."""
-
-
-SYMMETRIES = (tuple(range(COLUMNS * ROWS)), mirrored(COLUMNS, ROWS))
-"""Of the cells, which are numbered ROWS * column + row."""
-
-
-def column_contents(rows: int) -> Iterator[tuple[int, ...]]:
-    """What a column can hold, as `cells` writes it: stones of both, one landing square, nothing above."""
-    for height in range(rows + 1):
-        for stones in product((1, 2), repeat=height):
-            yield (*stones, *(3, *[0] * (rows - 1))[: rows - height])
 
 
 class State(NamedTuple):
@@ -84,11 +78,6 @@ def threats(stones: int, mask: int) -> int:
         if rest.bit_count() == 1 and not rest & mask:
             squares |= rest
     return squares
-
-
-def height(mask: int, column: int) -> int:
-    """How many stones stand in the column."""
-    return sum(mask & bit(column, row) > 0 for row in range(ROWS))
 
 
 def playable(mask: int) -> int:
@@ -198,35 +187,12 @@ class ConnectFour(Game):
             "By hand after Allis (1988): odd threats serve the first player, even ones the second; then forced wins.",
         ),
     }
-    n_cells: ClassVar[int] = COLUMNS * ROWS
+    n_cells: ClassVar[int] = ROOM + 1
     cell_values: ClassVar[int] = 4
-    stacks: ClassVar[tuple[tuple[int, ...], ...]] = tuple(
-        tuple(range(ROWS * column, ROWS * (column + 1))) for column in range(COLUMNS)
-    )
-    stack_contents: ClassVar[tuple[tuple[int, ...], ...]] = tuple(column_contents(ROWS))
+    stacks: ClassVar[tuple[tuple[int, ...], ...]] = STACKS
+    stack_contents: ClassVar[tuple[tuple[tuple[int, ...], ...], ...]] = CONTENTS
     symmetries: ClassVar[tuple[tuple[int, ...], ...]] = SYMMETRIES
-    pattern_sets: ClassVar[Mapping[str, PatternSet]] = {
-        "blocks": PatternSet(
-            patterns=[block for w, h in ((3, 4), (4, 3), (2, 6)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)],
-            note="All blocks of 3 by 4, 4 by 3 and 2 by 6 squares.",
-            by_player=True,
-            learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 20},
-        ),
-        "slopes": PatternSet(
-            patterns=[
-                *(block for w, h in ((3, 4), (4, 3), (2, 6)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)),
-                *slopes(4, 3, COLUMNS, ROWS, SYMMETRIES),
-            ],
-            note="The blocks, and all diagonals of 4 squares with those above and below.",
-            by_player=True,
-            learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 20, "least": 0.1},
-        ),
-        "walks": PatternSet(
-            patterns=walks(70, 8, COLUMNS, ROWS, SYMMETRIES, seed=1),
-            note="70 groups of 8 neighbouring squares, by random walks.",
-            by_player=True,
-        ),
-    }
+    pattern_sets: ClassVar[Mapping[str, PatternSet]] = PATTERN_SETS
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
@@ -281,14 +247,28 @@ class ConnectFour(Game):
         return values if player == self.to_play(s) else tuple(-v for v in values)
 
     def cells(self, s: State, player: int) -> tuple[int, ...]:
-        """0 empty, 1 own, 2 the opponent's, 3 empty and the next stone of its column lands there."""
+        """The squares: 0 empty, 1 own, 2 the opponent's, 3 empty and the next stone of its column lands there.
+
+        Then, seven cells each, of the lowest threat in every column: its owner, 0 none, 1 own, 2 the opponent's, 3 of
+        both; its reach, 0 at once, 1 after a stone, 2 later, 3 not at once and right below another one of the same
+        player (without a threat 1 or 0: whether an odd number of stones still fits); 1 if its row is even, as players
+        count; the owner of the next threat above. The last cell is 1 if an odd number of stones can be dropped before
+        all columns are full or end below the square below a threat; threats at hand are no such end.
+        """
         own = s.own if player == self.to_play(s) else s.own ^ s.mask
-        landing = playable(s.mask)
-        return tuple(1 if own & b else 2 if s.mask & b else 3 if landing & b else 0 for b in SQUARES)
+        landing, opp = playable(s.mask), own ^ s.mask
+        squares = (1 if own & b else 2 if opp & b else 3 if landing & b else 0 for b in SQUARES)
+        columns = [column_threats(c, threats(own, s.mask), threats(opp, s.mask), s.mask) for c in range(COLUMNS)]
+        owners, reaches, evens, aboves, rooms = zip(*columns, strict=True)
+        return (*squares, *owners, *reaches, *evens, *aboves, sum(rooms) % 2)
 
     def cell_name(self, cell: int) -> str:
         """Column a..g and row 1..6: a1 is the bottom left."""
-        return f"{'abcdefg'[cell // ROWS]}{cell % ROWS + 1}"
+        if cell < OWNER:
+            return f"{'abcdefg'[cell // ROWS]}{cell % ROWS + 1}"
+        if cell == ROOM:
+            return "room"
+        return f"{'abcdefg'[cell % COLUMNS]}-{('owner', 'reach', 'even', 'above')[(cell - OWNER) // COLUMNS]}"
 
     def phase(self, s: State) -> int:
         """0..3 by the number of stones."""

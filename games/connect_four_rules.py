@@ -13,12 +13,13 @@ import numpy as np
 
 from evallearn.compiled.bits import jitable, lowest_bit, mix64, popcount, u64
 from evallearn.games import connect_four as plain
-from evallearn.games.connect_four import COLUMNS, ORDER, ROWS, State
+from evallearn.games.connect_four import ORDER, State
+from evallearn.games.connect_four_cells import ABOVE, COLUMNS, EVEN, OWNER, REACH, ROOM, ROWS
 from evallearn.protocols import Rules
 
 ZERO, ONE, TWO, THREE = u64(0), u64(1), u64(2), u64(3)
 SIX, SEVEN, EIGHT = u64(6), u64(7), u64(8)
-COLUMN = u64(0b111111)
+COLUMN, WHOLE_COLUMN = u64(0b111111), u64(0b1111111)
 BOARD, BOTTOM = u64(plain.BOARD), u64(plain.BOTTOM)
 CENTRE, INNER = u64(plain.CENTRE), u64(plain.INNER)
 STONES_PER_PHASE = plain.STONES_PER_PHASE
@@ -129,14 +130,73 @@ def features_mover(s, out):
 
 
 @jitable
+def threats(stones, empty):
+    """The empty squares that would complete a four."""
+    squares = ZERO
+    for step in (ONE, SIX, SEVEN, EIGHT):
+        double = step + step
+        stone_next, empty_next = stones >> step, empty >> step
+        both, one = stones & stone_next, (stones & empty_next) | (empty & stone_next)
+        three = (both & (one >> double)) | (one & (both >> double))
+        pair = three | (three << step)
+        squares |= pair | (pair << double)
+    return squares & empty
+
+
+@jitable
+def column_threats(mine, theirs, mask, c):
+    """(owner, reach, even, above) of the column's lowest threat, and the stones that fit below a later one."""
+    shift = u64(7 * c)
+    mine, theirs = (mine >> shift) & COLUMN, (theirs >> shift) & COLUMN
+    below = popcount((mask >> shift) & COLUMN)
+    squares = mine | theirs
+    if squares == ZERO:
+        return 0, (ROWS - below) & 1, 0, 0, ROWS - below
+    row = lowest_bit(squares)
+    owner = np.int64((mine >> u64(row)) & ONE) + 2 * np.int64((theirs >> u64(row)) & ONE)
+    reach = min(row - below, 2)
+    rest = squares & (squares - ONE)
+    if rest == ZERO:
+        return owner, reach, row & 1, 0, row - below - 1 if reach > 0 else ROWS - below
+    second = lowest_bit(rest)
+    above = np.int64((mine >> u64(second)) & ONE) + 2 * np.int64((theirs >> u64(second)) & ONE)
+    if reach > 0 and second == row + 1 and owner & above:
+        reach = 3
+    return owner, reach, row & 1, above, (row if reach > 0 else second) - below - 1
+
+
+@jitable
 def cells(s, out):
-    own, opp = s.own, s.own ^ s.mask
+    own, opp, empty = s.own, s.own ^ s.mask, BOARD ^ s.mask
     landing = (s.mask + BOTTOM) & BOARD
+    mine, theirs = threats(own, empty), threats(opp, empty)
+    room = 0
     for c in range(COLUMNS):
         for r in range(ROWS):
             square = u64(7 * c + r)
             stone = ((own >> square) & ONE) + TWO * ((opp >> square) & ONE) + THREE * ((landing >> square) & ONE)
             out[ROWS * c + r] = np.int32(stone)
+        owner, reach, even, above, free = column_threats(mine, theirs, s.mask, c)
+        out[OWNER + c] = owner
+        out[REACH + c] = reach
+        out[EVEN + c] = even
+        out[ABOVE + c] = above
+        room += free
+    out[ROOM] = room & 1
+
+
+@jitable
+def contents(s, out):
+    # a column of height h has mask 2**h - 1 and own below 2**h: their sums are 0..126, in the order of column_contents
+    columns, empty = s.own + s.mask, BOARD ^ s.mask
+    mine, theirs = threats(s.own, empty), threats(s.own ^ s.mask, empty)
+    room = 0
+    for c in range(COLUMNS):
+        out[c] = np.int32((columns >> u64(7 * c)) & WHOLE_COLUMN)
+        owner, reach, even, above, free = column_threats(mine, theirs, s.mask, c)
+        out[COLUMNS + c] = reach if owner == 0 else 32 * owner + 8 * reach + 4 * even + above - 30
+        room += free
+    out[2 * COLUMNS] = room & 1
 
 
 @jitable
@@ -159,6 +219,7 @@ RULES = Rules(
     utility_mover=utility_mover,
     features_mover=features_mover,
     cells=cells,
+    contents=contents,
     phase=phase,
     key=key,
     n_actions=7,

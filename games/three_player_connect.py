@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.games.connect_four import all_lines, bit, height, illegal_column, picture
+from evallearn.games.connect_four import all_lines, illegal_column, picture
+from evallearn.games.connect_four_cells import bit, height
 from evallearn.protocols import Game, Heuristic, Rules
 
 COLUMNS, ROWS = 9, 6

@@ -190,14 +190,28 @@ def _check_cells(game: Game, rules: Rules, s: State, state: Any, here: str, expe
         f"gave {len(plain)} cells from {min(plain, default=0)} to {max(plain, default=0)}",
         f"answer n_cells={game.n_cells} numbers of 0..{game.cell_values - 1}",
     )  # fmt: skip
-    held = {tuple(plain[c] for c in stack) for stack in game.stacks}
-    expect(
-        held <= set(map(tuple, game.stack_contents)), "stack_contents",
-        f"lacks {held - set(map(tuple, game.stack_contents))} of {here}", "name all that a stack can hold",
-    )  # fmt: skip
     out = np.zeros(game.n_cells, np.int32)
     _run(expect, "rules.cells", f"write {game.n_cells} numbers", here, partial(rules.cells, state, out))
     expect(out.tolist() == plain, "rules.cells", f"gave {out.tolist()}, plain {plain} in {here}", ALIKE)
+    if game.stacks:
+        _check_contents(game, rules, plain, state, here, expect)
+
+
+def _check_contents(game: Game, rules: Rules, cells: list[int], state: Any, here: str, expect: Expect) -> None:
+    """What the stacks hold, and the numbers that the rules give it."""
+    wanted = []
+    for n, (stack, contents) in enumerate(zip(game.stacks, game.stack_contents, strict=True)):
+        held, known = tuple(cells[c] for c in stack), [tuple(content) for content in contents]
+        expect(held in known, "stack_contents", f"of stack {n} lack {held} of {here}", "name all that a stack can hold")
+        wanted.append(known.index(held) if held in known else -1)
+    if rules.contents is None:
+        return
+    out = np.zeros(len(wanted), np.int32)
+    _run(expect, "rules.contents", f"write {len(wanted)} numbers", here, partial(rules.contents, state, out))
+    expect(
+        out.tolist() == wanted, "rules.contents", f"gave {out.tolist()}, the cells say {wanted} in {here}",
+        "number each stack as stack_contents lists it",
+    )  # fmt: skip
 
 
 def _third_time(rules: Rules, state: Any, past: Sequence[tuple[int, ...]]) -> bool:

@@ -39,10 +39,11 @@ class Layout:
         self.game, self.by_phase, self.by_player = game, by_phase, by_player
         self.n_groups = (game.n_phases if by_phase else 1) * (game.n_players if by_player else 1)
         self.patterns = tuple(tuple(int(cell) for cell in pattern) for pattern in patterns)
-        alone = [(cell,) for cell in range(game.n_cells)], [(value,) for value in range(game.cell_values)]
+        cells, values = range(game.n_cells), [(value,) for value in range(game.cell_values)]
+        alone = [(cell,) for cell in cells], [values] * len(cells)
         stacks, contents = (game.stacks, game.stack_contents) if game.stacks else alone
-        self.stacks, self.contents = [tuple(stack) for stack in stacks], [tuple(content) for content in contents]
-        self._numbers = {content: i for i, content in enumerate(self.contents)}
+        self.stacks, self.contents = [tuple(stack) for stack in stacks], [[tuple(c) for c in held] for held in contents]
+        self._numbers = [{content: i for i, content in enumerate(held)} for held in self.contents]
         self._stack_of = {cell: (n, row) for n, stack in enumerate(self.stacks) for row, cell in enumerate(stack)}
         self._check()
         self.sizes = [math.prod(len(seen) for seen in self._seen(pattern)) for pattern in self.patterns]
@@ -53,7 +54,7 @@ class Layout:
         """(number of the pattern, its squares there)."""
         self._first = np.array([self.starts[i] for i, _ in self.places], np.int32)
         self.codes = self._codes()
-        """int32[n_stacks, n_contents, n_places]."""
+        """int32[n_stacks, most contents of a stack, n_places]."""
 
     @classmethod
     def of(cls, game: Game, chosen: PatternSet) -> Layout:
@@ -88,13 +89,13 @@ class Layout:
     def _seen(self, place: Sequence[int]) -> list[dict[tuple[int, ...], int]]:
         """For each stack of the place, what can stand on its rows, numbered."""
         found = []
-        for rows in self._split(place).values():
-            parts = dict.fromkeys(tuple(content[row] for row in rows) for content in self.contents)
+        for stack, rows in self._split(place).items():
+            parts = dict.fromkeys(tuple(content[row] for row in rows) for content in self.contents[stack])
             found.append({part: i for i, part in enumerate(parts)})
         return found
 
     def _codes(self) -> np.ndarray:
-        codes = np.zeros((len(self.stacks), len(self.contents), len(self.places)), np.int32)
+        codes = np.zeros((len(self.stacks), max(map(len, self.contents)), len(self.places)), np.int32)
         for p, (pattern, place) in enumerate(self.places):
             stride, seen = 1, self._seen(self.patterns[pattern])
             if [set(part) for part in seen] != [set(part) for part in self._seen(place)]:
@@ -103,7 +104,8 @@ class Layout:
                     "stacks onto stacks, with the rows in the same places"
                 )
             for part, (stack, rows) in zip(seen, self._split(place).items(), strict=True):
-                codes[stack, :, p] = [stride * part[tuple(c[row] for row in rows)] for c in self.contents]
+                held = self.contents[stack]
+                codes[stack, : len(held), p] = [stride * part[tuple(c[row] for row in rows)] for c in held]
                 stride *= len(part)
         return codes
 
@@ -115,8 +117,8 @@ class Layout:
     def indices(self, cells: Sequence[int]) -> list[int]:
         """Of every place, in the tables of a group."""
         total = self._first.copy()
-        for stack, codes in zip(self.stacks, self.codes, strict=True):
-            total += codes[self._numbers[tuple(int(cells[c]) for c in stack)]]
+        for stack, numbers, codes in zip(self.stacks, self._numbers, self.codes, strict=True):
+            total += codes[numbers[tuple(int(cells[c]) for c in stack)]]
         return total.tolist()  # type: ignore[no-any-return]  # a list of ints
 
     # --- for kernels -------------------------------------------------------------------------------------------------
@@ -124,7 +126,7 @@ class Layout:
         """Compile-time sizes of patterns_kernel.py."""
         return {
             "N_STACKS": len(self.stacks),
-            "HEIGHT": len(self.stacks[0]),
+            "HEIGHT": self._height(),
             "VALUES": self.game.cell_values,
             "N_PLACES": len(self.places),
             "N_PLAYERS": self.game.n_players,
@@ -137,10 +139,10 @@ class Layout:
         """One record for `look` of patterns_kernel.py: as if each player had seen nothing but first contents."""
         (stacks, _, places), players = self.codes.shape, self.game.n_players
         fields = [
-            *extra, ("fresh", "i4", (self.game.n_cells,)), ("seen", "i4", (players, stacks)),
+            *extra, ("fresh", "i4", (max(self.game.n_cells, stacks),)), ("seen", "i4", (players, stacks)),
             ("index", "i4", (players, places)),
         ]  # fmt: skip
-        tables = self._by_stack() if len(self.stacks[0]) > 1 else self._by_cell()
+        tables = self._by_stack() if self._height() > 1 else self._by_cell()
         fields += [(name, "i4", np.shape(table)) for name, table in tables.items()]
         record = np.zeros(1, np.dtype(fields, align=True))
         record["index"] = self._first + self.codes[:, 0].sum(axis=0)
@@ -148,12 +150,25 @@ class Layout:
             record[name] = table
         return record
 
+    def _height(self) -> int:
+        """Of the highest stack."""
+        return max(map(len, self.stacks))
+
     def _by_stack(self) -> dict[str, Any]:
-        """The cells of each stack, the number of each content, and what it adds."""
-        values, number = self.game.cell_values, np.zeros(self.game.cell_values ** len(self.stacks[0]), np.int32)
-        for content, n in self._numbers.items():
-            number[sum(value * values**row for row, value in enumerate(content))] = n
-        return {"stack": self.stacks, "number": number, "codes": self.codes}
+        """Of each stack its height and kind, its cells, the number of each content, what it adds, and where."""
+        values, n_stacks = self.game.cell_values, len(self.stacks)
+        kinds = [numbers for n, numbers in enumerate(self._numbers) if numbers not in self._numbers[:n]]
+        number = np.zeros((len(kinds), values ** self._height()), np.int32)
+        for kind, numbers in enumerate(kinds):
+            for content, i in numbers.items():
+                number[kind, sum(value * values**row for row, value in enumerate(content))] = i
+        stack, span = np.zeros((n_stacks, self._height()), np.int32), np.zeros((n_stacks, 2), np.int32)
+        for n, cells in enumerate(self.stacks):
+            stack[n, : len(cells)] = cells
+            if len(touched := np.flatnonzero(self.codes[n].any(axis=0))):
+                span[n] = touched[0], touched[-1] + 1
+        shape = [(len(cells), kinds.index(numbers)) for cells, numbers in zip(self.stacks, self._numbers, strict=True)]
+        return {"shape": shape, "stack": stack, "number": number, "span": span, "codes": self.codes}
 
     def _by_cell(self) -> dict[str, Any]:
         """The places that each cell belongs to, one list behind the other; there value v adds v times `step`."""

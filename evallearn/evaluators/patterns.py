@@ -156,11 +156,12 @@ def kernels(layout: Layout, scale: float) -> Any:
     assert rules is not None
     return specialise(
         TEMPLATE,
-        **bindings(rules, "cells", "phase", "to_play"),
+        **bindings(rules, "cells", "contents", "phase", "to_play"),
         **layout.bindings(),
         short_at=short_at,
         squash=jitable(squash),
         SCALE=scale,
+        NUMBERED=rules.contents is not None,
     )
 
 
@@ -223,7 +224,7 @@ def _cell_hash(game: Game) -> str:
         [list(s) for s in game.symmetries],
     )
     if game.stacks:
-        shape = (*shape, [list(stack) for stack in game.stacks], [list(content) for content in game.stack_contents])
+        shape = (*shape, [list(s) for s in game.stacks], [[list(c) for c in held] for held in game.stack_contents])
     digest = hashlib.sha256(repr(shape).encode())
     for s in fixed_positions(game):
         digest.update(repr((list(map(int, game.cells(s, game.to_play(s)))), game.phase(s))).encode())

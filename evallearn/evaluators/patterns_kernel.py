@@ -1,10 +1,10 @@
 # mypy: ignore-errors
 """Template: pattern tables. See `layout.py` for the record; the names below are injected.
 
-cells, phase, to_play                                     the game's `Rules`
+cells, contents, phase, to_play                           the game's `Rules`
 short_at, squash                                          of the toolkit
 N_STACKS, HEIGHT, VALUES, N_PLACES, N_PLAYERS, ENTRIES, BY_PHASE, BY_PLAYER    see `Layout`
-SCALE                                                     what a win is worth
+SCALE, NUMBERED                                           what a win is worth; whether the rules have `contents`
 
 Positions that are looked at one after the other differ in few stacks, as brothers in a search do; so `look` keeps the
 indices of the last position that each player saw and mends what differs. They are whole numbers: the way there leaves
@@ -27,23 +27,32 @@ def look_at_cells(params, side):
 
 
 @njit
+def number(params, n):
+    """Which of its contents the stack holds."""
+    key = 0
+    for row in range(params.shape[n, 0] - 1, -1, -1):
+        key = key * VALUES + params.fresh[params.stack[n, row]]
+    return params.number[params.shape[n, 1], key]
+
+
+@njit
 def look_at_stacks(params, side):
     """The same stack by stack: many places have a part in each, so whole rows are added, eight in an instruction."""
     for n in range(N_STACKS):
-        key = 0
-        for row in range(HEIGHT - 1, -1, -1):
-            key = key * VALUES + params.fresh[params.stack[n, row]]
-        now, before = params.number[key], params.seen[side, n]
+        now, before = params.fresh[n] if NUMBERED else number(params, n), params.seen[side, n]
         if now != before:
             params.seen[side, n] = now
-            for p in range(N_PLACES):
+            for p in range(params.span[n, 0], params.span[n, 1]):
                 params.index[side, p] += params.codes[n, now, p] - params.codes[n, before, p]
 
 
 @njit
 def look(s, params, side):
     """Brings params.index[side] to the position `s`, in which that player is to move."""
-    cells(s, params.fresh)
+    if NUMBERED:
+        contents(s, params.fresh)
+    else:
+        cells(s, params.fresh)
     if HEIGHT > 1:
         look_at_stacks(params, side)
     else:

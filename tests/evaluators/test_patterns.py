@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -107,9 +108,9 @@ def test_explanation_sums_to_the_raw_value_and_names_squares():
 def test_cells_are_seen_by_the_player_asked():
     game = ConnectFour()
     s = game.from_text("445")
-    seen = dict(zip(map(game.cell_name, range(42)), game.cells(s, 1), strict=True))
+    seen = dict(zip(map(game.cell_name, range(game.n_cells)), game.cells(s, 1), strict=True))
     assert [seen[c] for c in ("d1", "d2", "e1", "d3", "e2", "a1", "d4")] == [2, 1, 2, 3, 3, 3, 0]
-    assert [{1: 2, 2: 1}.get(c, c) for c in game.cells(s, 0)] == list(game.cells(s, 1))
+    assert [{1: 2, 2: 1}.get(c, c) for c in game.cells(s, 0)[:42]] == list(game.cells(s, 1)[:42])
     othello = Othello()
     assert othello.cells(othello.initial(), 0)[27:29] == (2, 1)
     assert othello.cell_name(28) == CompiledGame(othello).cell_name(28) == "e4"
@@ -149,7 +150,7 @@ def test_no_two_contents_of_a_place_share_a_number(name):
 class Upside(ConnectFour):
     """Its symmetry turns columns upside down."""
 
-    symmetries = (tuple(6 * (i // 6) + 5 - i % 6 for i in range(42)),)
+    symmetries = ((*(6 * (i // 6) + 5 - i % 6 for i in range(42)), *range(42, ConnectFour.n_cells)),)
 
 
 def test_a_symmetry_that_tears_stacks_is_refused():
@@ -167,12 +168,72 @@ def test_check_game_compares_the_cells_of_both_floors():
         check_game(WrongCells(), games=1)
 
 
+class Unheard(ConnectFour):
+    """Its columns are never empty."""
+
+    stack_contents = (ConnectFour.stack_contents[0][1:],) * 7 + ConnectFour.stack_contents[7:]
+
+
+class Misnumbered(ConnectFour):
+    """The same contents in another order than its rules number them."""
+
+    stack_contents = (ConnectFour.stack_contents[0][::-1],) * 7 + ConnectFour.stack_contents[7:]
+
+
+def test_check_game_watches_what_stacks_hold_and_how_the_rules_number_it():
+    with pytest.raises(GameError, match=r"stack_contents: of stack 0 lack \(3, 0, 0, 0, 0, 0\) of .*; name all that a"):
+        check_game(Unheard(), games=1)
+    with pytest.raises(GameError, match=r"rules\.contents: gave \[0, 0, .*, the cells say \[126, .*; number each"):
+        check_game(Misnumbered(), games=1)
+
+
+class Slow(ConnectFour):
+    """Its rules do not number what the stacks hold."""
+
+    @property
+    def rules(self):
+        return replace(super().rules, contents=None)
+
+
+def test_numbers_of_the_rules_change_nothing():
+    fast = random_eval("connect_four", "threats")
+    slow = PatternEval(Layout.of(Slow(), ConnectFour.pattern_sets["threats"]), fast.tables, fast.unit)
+    states = [s for s in positions("connect_four") if not fast.game.is_terminal(s)]
+    movers = [fast.game.to_play(s) for s in states]
+    assert fast.evaluate_batch(states, movers).tolist() == slow.evaluate_batch(states, movers).tolist()
+
+
+def threat_cells(text: str, player: int) -> dict[str, list[int]]:
+    """The cells after those of the squares, column by column."""
+    game = ConnectFour()
+    cells = game.cells(game.from_text(text), player)[42:]
+    kinds = ("owner", "reach", "even", "above")
+    assert [game.cell_name(42 + i) for i in range(29)] == [*(f"{c}-{k}" for k in kinds for c in "abcdefg"), "room"]
+    return {**{kind: list(cells[7 * i : 7 * i + 7]) for i, kind in enumerate(kinds)}, "room": [cells[28]]}
+
+
+def test_cells_tell_the_lowest_threat_of_each_column():
+    seen = threat_cells("22337474", 0)  # O has b2 c2 d2: a2 and e2 are threats, one stone away
+    assert seen["owner"] == [2, 0, 0, 0, 2, 0, 0]
+    assert seen["reach"] == [1, 0, 0, 0, 1, 0, 0]  # without a threat: whether an odd number of stones fits
+    assert seen["even"] == [1, 0, 0, 0, 1, 0, 0]
+    assert seen["above"] == [0] * 7
+    assert seen["room"] == [0]  # 4 + 4 + 4 + 6 + 4 squares
+    assert threat_cells("22337474", 1)["owner"] == [1, 0, 0, 0, 1, 0, 0]
+
+
+def test_cells_tell_the_next_threat_above():
+    seen = threat_cells("22336644", 0)  # X has b1 c1 d1 and f1, O the same in row 2
+    assert (seen["owner"], seen["reach"]) == ([1, 0, 0, 0, 1, 0, 0], [0] * 7)
+    assert (seen["even"], seen["above"]) == ([0] * 7, [2, 0, 0, 0, 2, 0, 0])
+
+
 class TooMany(ConnectFour):
     cell_values = 3
 
 
 def test_check_game_watches_the_values_of_cells():
-    with pytest.raises(GameError, match=r"cells: gave 42 cells from 0 to 3; answer n_cells=42 numbers of 0..2"):
+    with pytest.raises(GameError, match=r"cells: gave 71 cells from 0 to 3; answer n_cells=71 numbers of 0..2"):
         check_game(TooMany(), games=1)
 
 
@@ -182,7 +243,7 @@ def test_a_game_without_cells_is_refused():
         Layout(Takeaway(), [(0,)], by_phase=False, by_player=False)
 
 
-@pytest.mark.parametrize("bad", [(), (0, 0), (42,), (-2, 3)])
+@pytest.mark.parametrize("bad", [(), (0, 0), (71,), (-2, 3)])
 def test_cells_off_the_board_are_refused(bad):
     with pytest.raises(EvaluatorError, match=r"pattern 1 of connect_four has the cells .*: give different ones"):
         Layout(ConnectFour(), [(0,), bad], by_phase=False, by_player=False)
@@ -267,7 +328,7 @@ def forged(path, **changes):
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"squares": np.array([[0, 42]], np.int16)}, "pattern 0 of connect_four has the cells"),
+        ({"squares": np.array([[0, 71]], np.int16)}, "pattern 0 of connect_four has the cells"),
         ({"squares": np.array([[0, -5]], np.int16)}, "pattern 0 of connect_four has the cells"),
         ({"squares": np.zeros((0, 3), np.int16)}, "0 patterns for connect_four"),
         ({"squares": np.arange(30, dtype=np.int16)[None]}, "give fewer or smaller patterns"),
