@@ -1,8 +1,8 @@
 # mypy: ignore-errors
 """Template: a net over many positions, with and without the work of finding its inputs. The names below are injected.
 
-State, foretell, activate, conclude, active      of the game and of net_kernel.py
-add_rows, N_WORDS, H1, CACHE                     of the toolkit; sizes; the disk cache
+State, foretell, activate_first, conclude, active  of the game and of net_kernel.py
+add_rows, N_WORDS, H1, CACHE                       of the toolkit; sizes; the disk cache
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ def net_alone(places, values, counts, box, out):
             h.ctypes.data, params.b1[0].ctypes.data, params.w1[0].ctypes.data,
             places[i].ctypes.data, values[i].ctypes.data, np.int64(counts[i]), H1,
         )  # fmt: skip
-        activate(h, H1)
+        activate_first(h)
         conclude(h, np.int64(0), params)
         for j in range(out.shape[1]):
             out[i, j] = params.chances[j]

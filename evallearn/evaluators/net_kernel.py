@@ -72,6 +72,23 @@ def limit(h, n):
 
 
 @njit
+def activate_first(h):
+    """In place; two functions, for `rectify` must know the size when it is compiled."""
+    if ACTIVATION < 2:
+        rectify(h.ctypes.data, H1)
+    if ACTIVATION > 0:
+        limit(h, H1)
+
+
+@njit
+def activate_second(h):
+    if ACTIVATION < 2:
+        rectify(h.ctypes.data, H2)
+    if ACTIVATION > 0:
+        limit(h, H2)
+
+
+@njit
 def conclude(h, k, params):
     """The outputs from the last hidden layer: params.chances, never rising."""
     p = params.chances
@@ -94,20 +111,14 @@ def foretell(s, params):
         h1.ctypes.data, params.b1[k].ctypes.data, params.w1[k].ctypes.data,
         params.places.ctypes.data, params.values.ctypes.data, active(s, params), H1,
     )  # fmt: skip
-    if ACTIVATION < 2:
-        rectify(h1.ctypes.data, H1)
-    if ACTIVATION > 0:
-        limit(h1, H1)
+    activate_first(h1)
     if H2 > 0:
         h2 = params.hidden2
         add_rows(
             h2.ctypes.data, params.b2[k].ctypes.data, params.w2[k].ctypes.data,
             params.places.ctypes.data, params.values.ctypes.data, awake(h1, params), H2,
         )  # fmt: skip
-        if ACTIVATION < 2:
-            rectify(h2.ctypes.data, H2)
-        if ACTIVATION > 0:
-            limit(h2, H2)
+        activate_second(h2)
         conclude(h2, k, params)
     else:
         conclude(h1, k, params)
