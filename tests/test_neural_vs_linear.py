@@ -8,6 +8,7 @@ import pytest
 from scripts import benchmark
 
 
+@pytest.mark.long
 def test_the_best_of_short_runs_plays_the_linear_eval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = benchmark("neural_vs_linear")
     script.HOW = (("td", 1), ("treestrap", 2))

@@ -166,6 +166,7 @@ def test_a_round_that_teaches_nothing_changes_nothing():
     assert (trainer.games_, trainer.moves_, trainer.steps_) == (8, 0, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", ["rootstrap", "treestrap"])
 def test_it_learns_that_threats_win(target):
     trainer = quick(target=target, hidden=(16,), learning_rate=1e-2).fit(FOUR, games=400)
