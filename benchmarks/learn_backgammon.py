@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from strength_command import ended
+
 from evallearn import get_game
-from evallearn.errors import EvallearnError
 from evallearn.evaluators import save_evaluator
 from evallearn.learn.td import TdRun
 from evallearn.train.neural import NeuralTrainer
@@ -45,27 +46,26 @@ STAGES = (
 )
 
 
+def learn(folder: Path, out: Path) -> None:
+    """Stage after stage, then the file."""
+    game, net, games, moves = get_game(GAME), None, 0, 0
+    for number, stage in enumerate(STAGES, 1):
+        role = "teacher" if stage.begins_anew else "start"
+        trainer = NeuralTrainer(**{**ROUNDS, "horizon": stage.games, **stage.settings, role: net})
+        TdRun(game, folder / f"stage-{number}", trainer).learn(games=stage.games, seconds=None, on_look=tell)
+        net = trainer.net_
+        games, moves = games + trainer.games_, moves + trainer.moves_
+    made = {"method": "td", "games": games, "moves": moves, "seed": STAGES[0].settings["seed"]}
+    save_evaluator(trainer.evaluator(made), out)
+
+
 def main(words: list[str] | None = None) -> int:
     """Exit code 2 for bad input."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="the .safetensors file to write")
     parser.add_argument("--run", type=Path, required=True, help="folder for the runs")
     options = parser.parse_args(words)
-    game, net, games, moves = get_game(GAME), None, 0, 0
-    try:
-        for number, stage in enumerate(STAGES, 1):
-            role = "teacher" if stage.begins_anew else "start"
-            trainer = NeuralTrainer(**{**ROUNDS, "horizon": stage.games, **stage.settings, role: net})
-            run = TdRun(game, options.run / f"stage-{number}", trainer)
-            run.learn(games=stage.games, seconds=None, on_look=tell)
-            net = trainer.net_
-            games, moves = games + trainer.games_, moves + trainer.moves_
-        made = {"method": "td", "games": games, "moves": moves, "seed": STAGES[0].settings["seed"]}
-        save_evaluator(trainer.evaluator(made), options.out)
-    except EvallearnError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return ended(lambda: learn(options.run, options.out))
 
 
 def tell(point: dict[str, object]) -> None:

@@ -16,10 +16,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from strength_command import ended
+
 from evallearn import get_game
 from evallearn.agents import SearchAgent, parse_evaluator
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
-from evallearn.errors import EvallearnError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.learn import fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
@@ -87,6 +88,15 @@ def generation(game: Game, plan: Plan, number: int, evaluator: Evaluator, given:
     return load_evaluator(given.run / f"{name}.safetensors", game)
 
 
+def learn(given: argparse.Namespace) -> None:
+    """All generations, then the file."""
+    game, plan = get_game(given.game), PLANS[given.game]
+    evaluator = beginning(game, plan, given)
+    for number in range(len(plan.games)):
+        evaluator = generation(game, plan, number, evaluator, given)
+    save_evaluator(evaluator, given.out)  # type: ignore[arg-type]  # it came from a file
+
+
 def main(words: list[str] | None = None) -> int:
     """Exit code 2 for bad input."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -96,16 +106,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)
     given = parser.parse_args(words)
-    game, plan = get_game(given.game), PLANS[given.game]
-    try:
-        evaluator = beginning(game, plan, given)
-        for number in range(len(plan.games)):
-            evaluator = generation(game, plan, number, evaluator, given)
-        save_evaluator(evaluator, given.out)  # type: ignore[arg-type]  # it came from a file
-    except EvallearnError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return ended(lambda: learn(given))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 
 from accumulator import PLIES, on_squares
-from strength_command import show
+from strength_command import ended, show
 
 import evallearn
 from evallearn import get_game
@@ -31,7 +31,6 @@ from evallearn.agents import SearchAgent
 from evallearn.arena import MatchConfig, MatchResult, play_match
 from evallearn.atomic import write_json
 from evallearn.bench.speed import Contestant, positions
-from evallearn.errors import EvallearnError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import quantise
@@ -158,12 +157,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--pairs", type=int, default=100)
     parser.add_argument("--views", nargs="+", choices=["features", "squares"], default=["features", "squares"])
     parser.add_argument("--run", type=Path, default=Path("runs/neural_vs_linear"))
-    try:
-        compare(parser.parse_args(words))
-    except EvallearnError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    asked = parser.parse_args(words)
+    return ended(lambda: compare(asked))
 
 
 if __name__ == "__main__":

@@ -21,8 +21,9 @@ from pathlib import Path
 
 import numpy as np
 from numba import njit
+from strength_command import ended
 
-from evallearn.errors import EvallearnError, EvaluatorError, unknown
+from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators import PatternEval, load_evaluator
 from evallearn.games.othello import Othello
 from evallearn.games.othello_rules import RULES, State
@@ -233,15 +234,9 @@ def main(words: list[str] | None = None) -> int:
     if not REFERENCE.is_dir():
         print(f"{REFERENCE} is not there: nothing was measured")
         return 0
-    try:
-        if options.check or options.player is None:
-            check()
-        else:
-            measure(find(options.player), options.games)
-    except EvallearnError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    if options.check or options.player is None:
+        return ended(check)
+    return ended(lambda: measure(find(options.player), options.games))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the strength benchmarks of chess and checkers share: a line per match, and exit code 2 for bad input."""
+"""What benchmarks share: a line per match, and exit code 2 for bad input."""
 
 from __future__ import annotations
 
@@ -21,8 +21,13 @@ def show(found: MatchResult) -> None:
 
 def run(commands: Mapping[str, Callable[[argparse.Namespace], None]], given: argparse.Namespace) -> int:
     """The exit code of the command that was asked for."""
+    return ended(lambda: commands[given.what](given))
+
+
+def ended(work: Callable[[], None]) -> int:
+    """The exit code: 2, and a sentence, for bad input."""
     try:
-        commands[given.what](given)
+        work()
     except EvallearnError as error:
         print(error, file=sys.stderr)
         return 2

@@ -70,11 +70,12 @@ CONTENTS = (
     ((0,), (1,)),
 )
 
+BLOCKS = [block for w, h in ((3, 4), (4, 3), (2, 6)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)]
+SLOPES = [*BLOCKS, *slopes(4, 3, COLUMNS, ROWS, SYMMETRIES)]
 PATTERN_SETS = {
     "threats": PatternSet(
         patterns=[
-            *(block for w, h in ((3, 4), (4, 3), (2, 6)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)),
-            *slopes(4, 3, COLUMNS, ROWS, SYMMETRIES),
+            *SLOPES,
             (*range(OWNER, OWNER + COLUMNS), ROOM),
             *of_columns(3, OWNER, REACH, EVEN),
             *of_columns(2, OWNER, REACH, EVEN, ABOVE),
@@ -84,16 +85,13 @@ PATTERN_SETS = {
         learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 16, "least": 0.1},
     ),
     "blocks": PatternSet(
-        patterns=[block for w, h in ((3, 4), (4, 3), (2, 6)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)],
+        patterns=BLOCKS,
         note="All blocks of 3 by 4, 4 by 3 and 2 by 6 squares.",
         by_player=True,
         learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 20},
     ),
     "slopes": PatternSet(
-        patterns=[
-            *(block for w, h in ((3, 4), (4, 3), (2, 6)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)),
-            *slopes(4, 3, COLUMNS, ROWS, SYMMETRIES),
-        ],
+        patterns=SLOPES,
         note="The blocks, and all diagonals of 4 squares with those above and below.",
         by_player=True,
         learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 20, "least": 0.1},

@@ -12,6 +12,9 @@ from evallearn.mixing import MASK64, scramble
 
 STEP = 0x9E3779B97F4A7C15
 STEP_WORD = np.uint64(STEP)
+GAME_STEP = 0xD1B54A32D192ED03
+"""Between the counters of two games."""
+GAME_WORD = np.uint64(GAME_STEP)
 ELEVEN = np.uint64(11)
 TO_UNIT = 2.0**-53
 
@@ -23,11 +26,20 @@ def uniform(io):
     return np.float64(mix64(io.counter) >> ELEVEN) * TO_UNIT
 
 
+@jitable
+def begin_game(number, io):
+    """From here on io draws the numbers of that game, whoever plays it and when."""
+    io.counter = io.seed ^ (np.uint64(number) * GAME_WORD)
+
+
 class Draws:
     """The same numbers upstairs."""
 
     def __init__(self, seed: int) -> None:
         self.counter = scramble(seed)
+
+    def begin_game(self, number: int, seed: int) -> None:
+        self.counter = scramble(seed) ^ (number * GAME_STEP & MASK64)
 
     def uniform(self) -> float:
         self.counter = (self.counter + STEP) & MASK64

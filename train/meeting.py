@@ -35,7 +35,7 @@ def meet(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, opening_plies
     """Pairs of games with the same dice and opening, seats swapped. Both Evals must see states of the same kind."""
     from evallearn.compiled.absent import bindings, utility_to_any
     from evallearn.compiled.specialise import announce, specialise
-    from evallearn.train.draws import uniform
+    from evallearn.train.draws import begin_game, uniform
 
     if pairs < 2:
         raise SpecError(f"pairs={pairs!r} tell nothing of the error: give 2 or more")
@@ -50,6 +50,7 @@ def meet(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, opening_plies
         evaluate_b=kernels[1].evaluate_player,
         rolled=specialise(DICE, **bindings(rules, "chances", "result"), uniform=uniform).rolled,
         uniform=uniform,
+        begin_game=begin_game,
         N_WORDS=rules.n_words,
         HAS_CHANCE=game.has_chance,
     )

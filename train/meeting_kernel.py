@@ -4,7 +4,7 @@
 State, actions, result, is_terminal, to_play             the game's `Rules`
 utility_player(s, player)                                of any game
 evaluate_a, evaluate_b                                   (s, player, params) -> the value to that player
-rolled, uniform                                          of dice_kernel.py and draws.py
+rolled, uniform, begin_game                              of dice_kernel.py and draws.py
 N_WORDS, HAS_CHANCE, CACHE                               of the game; whether the disk cache is on
 """
 
@@ -59,5 +59,5 @@ def meet(box, a_box, b_box, points):
     start = State(*to_fixed_tuple(io.words, N_WORDS))
     for i in range(len(points)):
         for seat in range(2):
-            io.counter = io.seed ^ (np.uint64(i) * np.uint64(0xD1B54A32D192ED03))
+            begin_game(i, io)
             points[i] += 0.5 * one_game(start, io, np.int64(seat), a, b)

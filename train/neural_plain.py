@@ -7,12 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from evallearn.evaluators.net import NetEval
-from evallearn.mixing import MASK64, scramble
 from evallearn.protocols import CHANCE, Action, State
 from evallearn.train.draws import Draws
 
-GAME_STEP = 0xD1B54A32D192ED03
-"""Between the counters of two games, as in the kernel."""
 Row = tuple[State, np.ndarray]
 
 
@@ -54,7 +51,7 @@ class PlainActor:
     def play(self, number: int, *, exact: bool = False) -> list[Row]:
         """The rows of one game: positions, and float32[outputs] that they should have expected."""
         game, draws = self.game, Draws(0)
-        draws.counter = scramble(self.seed) ^ (number * GAME_STEP & MASK64)
+        draws.begin_game(number, self.seed)
         opening, s = int(draws.uniform() * (self.opening_plies + 1)), game.initial()
         states, sides, targets, followed = [], [], [], []
         while not game.is_terminal(s):

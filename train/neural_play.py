@@ -144,7 +144,7 @@ def require_neural(game: Game) -> None:
 def _kernels(net: NetEval) -> Any:
     from evallearn.compiled.absent import bindings, utility_to_any
     from evallearn.compiled.specialise import announce, specialise
-    from evallearn.train.draws import uniform
+    from evallearn.train.draws import begin_game, uniform
 
     game, rules = net.game, net.game.rules
     assert rules is not None
@@ -156,6 +156,7 @@ def _kernels(net: NetEval) -> Any:
         utility_player=utility_to_any(rules),
         rolled=specialise(DICE, **bindings(rules, "chances", "result"), uniform=uniform).rolled,
         uniform=uniform,
+        begin_game=begin_game,
         N_WORDS=rules.n_words,
         OUTPUTS=net.outputs,
         HAS_CHANCE=game.has_chance,

@@ -4,7 +4,7 @@
 State, actions, result, is_terminal, to_play, phase, chances            the game's `Rules`
 utility_player(s, player)                                               of any game
 foretell, see, sees                                                     of net_kernel.py
-rolled, uniform                                                         of dice_kernel.py and draws.py
+rolled, uniform, begin_game                                             of dice_kernel.py and draws.py
 N_WORDS, OUTPUTS, HAS_CHANCE                                            of the game and the net
 CACHE                                                                   whether the disk cache is on
 """
@@ -162,7 +162,7 @@ def play_games(box, eval_box, first, games, words, sides, followed, targets):
     row = 0
     played = 0
     while played < games and row + io.longest <= len(words):
-        io.counter = io.seed ^ (np.uint64(first + played) * np.uint64(0xD1B54A32D192ED03))
+        begin_game(first + played, io)
         row = play(start, row, io, params, words, sides, followed, targets)
         played += 1
     return played, row

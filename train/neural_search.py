@@ -74,7 +74,7 @@ class SearchingActor(Actor):
     def _playing(self, net: NetEval) -> Any:
         from evallearn.compiled.absent import bindings
         from evallearn.compiled.specialise import announce, specialise
-        from evallearn.train.draws import uniform
+        from evallearn.train.draws import begin_game, uniform
 
         rules, own, note_node = self.rules, net.kernel(), None
         assert own is not None
@@ -95,6 +95,7 @@ class SearchingActor(Actor):
             **searching_kernels(self.game, own, note_node),
             **{name: getattr(self.kernels, name) for name in ("judge", "ended", "teach")},
             uniform=uniform,
+            begin_game=begin_game,
             NODES=np.uint64(NODES),
             N_WORDS=rules.n_words,
             OUTPUTS=net.outputs,

@@ -3,9 +3,9 @@
 learned, and `neural_search_plain.py`, the same in plain Python. The names below are injected.
 
 State, result, to_play, is_terminal                       the game's `Rules`
-prepare, remember, shuffle, search, leaf_of               of searching.py
+begin, remember, shuffle, search, leaf_of                 of searching.py
 judge, ended, teach                                       of neural_play_kernel.py
-uniform, NODES                                            of draws.py and neural_search.py
+uniform, begin_game, NODES                                of draws.py and neural_search.py
 N_WORDS, OUTPUTS, HAS_CLOCK                               of the game and the net
 LEAVES, EVERY_NODE                                        whether leaves learn, or all nodes; else the roots
 CACHE                                                     whether the disk cache is on
@@ -69,9 +69,7 @@ def play(s, row, io, box, params, past, words, sides, followed, leaves, targets)
     n_past = 0
     opening = np.int64(uniform(io) * (io.opening + 1))
     for ply in range(io.longest):
-        for i, word in enumerate(s):
-            ctx.words[i] = word
-        if prepare(box, past[:n_past]) < 0:
+        if not begin(s, past[:n_past], box):
             break
         if ply < opening:
             chosen = np.int64(uniform(io) * ctx.n_root)
@@ -108,7 +106,7 @@ def play_games(io_box, box, eval_box, past, first, games, most, words, sides, fo
     row = 0
     played = 0
     while played < games and row + most <= len(words):
-        io.counter = io.seed ^ (np.uint64(first + played) * np.uint64(0xD1B54A32D192ED03))
+        begin_game(first + played, io)
         row = play(start, row, io, box, params, past, words, sides, followed, leaves, targets)
         played += 1
     return played, row

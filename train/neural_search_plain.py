@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from evallearn.evaluators.net import NetEval
-from evallearn.mixing import MASK64, scramble
 from evallearn.protocols import State
 from evallearn.train.draws import Draws
-from evallearn.train.neural_plain import GAME_STEP, PlainActor, Row, turned
+from evallearn.train.neural_plain import PlainActor, Row, turned
 from evallearn.train.neural_search import MOST, NODES
 from evallearn.train.searching_plain import PlainSearches
 
@@ -42,7 +41,7 @@ class PlainSearchingActor(PlainActor):
     def play(self, number: int, *, exact: bool = False) -> list[Row]:
         """The rows of one game."""
         game, draws = self.game, Draws(0)
-        draws.counter = scramble(self.seed) ^ (number * GAME_STEP & MASK64)
+        draws.begin_game(number, self.seed)
         self.searches.draws = draws
         opening, s, ply = int(draws.uniform() * (self.opening_plies + 1)), game.initial(), 0
         rows, kept = list[Row](), list[Any]()

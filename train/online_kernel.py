@@ -4,7 +4,7 @@ is learned, and `online_plain.py`, the same in plain Python. The names below are
 
 State, result, is_terminal, to_play, utility_mover, phase
                                                      the game's `Rules`
-prepare, remember, shuffle, search, leaf_of          of searching.py
+begin, remember, shuffle, search, leaf_of            of searching.py
 evaluate_mover, raw, squash                          of the Eval and the toolkit
 note, take, see                                      of notes_kernel.py
 uniform                                              of draws.py
@@ -79,9 +79,7 @@ def play(s, io, box, params, rows, past):
     n_past = ply = 0
     opening = np.int64(uniform(io) * (io.opening + 1))
     while True:
-        for i, word in enumerate(s):
-            ctx.words[i] = word
-        if prepare(box, past[:n_past]) < 0:
+        if not begin(s, past[:n_past], box):
             break
         if ply < opening:
             chosen = np.int64(uniform(io) * ctx.n_root)

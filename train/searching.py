@@ -28,7 +28,7 @@ def require_searching(game: Game, remedy: str) -> None:
 
 
 def searching_kernels(game: Game, own: EvalKernel, note_node: Any) -> dict[str, Any]:
-    """prepare, remember, shuffle, search and leaf_of for an Eval whose record is its own.
+    """begin, remember, shuffle, search and leaf_of for an Eval whose record is its own.
 
     note_node(s, value, alpha, beta, params) is told of every quiet node; None: nobody is.
     """
@@ -47,12 +47,13 @@ def searching_kernels(game: Game, own: EvalKernel, note_node: Any) -> dict[str, 
         **bindings(rules, "result", "to_play"),
         value_mover=tree.value_mover,
         tell=tree.tell,
+        prepare=tree.prepare,
         note_line=note_line,
         uniform=uniform,
         EVERY_NODE=note_node is not None,
     )
     return {
-        "prepare": tree.prepare,
+        "begin": module.begin,
         "remember": looking_back(rules).remember,
         "shuffle": module.shuffle,
         "search": module.search,

@@ -2,7 +2,7 @@
 """Template: the search of an Eval that learns while it plays. See `searching.py`; the names below are injected.
 
 result, to_play                          the game's `Rules`
-value_mover, tell, note_line             of the alpha-beta kernels
+value_mover, tell, note_line, prepare    of the alpha-beta kernels
 uniform                                  of draws.py
 EVERY_NODE                               whether somebody learns from every node
 
@@ -13,6 +13,14 @@ import numpy as np
 from numba import njit
 
 INF = np.float32(np.inf)
+
+
+@njit
+def begin(s, past, box):
+    """Write the root and its actions; False where the game is over."""
+    for i, word in enumerate(s):
+        box[0].words[i] = word
+    return prepare(box, past) >= 0
 
 
 @njit

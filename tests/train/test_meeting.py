@@ -14,7 +14,6 @@ from evallearn.protocols import CHANCE, Evaluator
 from evallearn.registry import get_game
 from evallearn.train.draws import Draws
 from evallearn.train.meeting import meet
-from evallearn.train.neural_plain import GAME_STEP
 
 TTT, PIG = get_game("tic_tac_toe"), get_game("pig,target=12")
 
@@ -34,7 +33,7 @@ def plain_points(a: Evaluator, b: Evaluator, pair: int, seed: int, opening: int)
     game, points = a.game, 0.0
     for seat in (0, 1):
         draws, s, left = Draws(seed), game.initial(), opening
-        draws.counter ^= pair * GAME_STEP & (1 << 64) - 1
+        draws.begin_game(pair, seed)
         while not game.is_terminal(s):
             player = game.to_play(s)
             if player == CHANCE:
