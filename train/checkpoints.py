@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,16 @@ def save_checkpoint(
 
 
 def read_checkpoint(
-    path: Path, kind: str, recipe: Mapping[str, Any], counters: Mapping[str, Any], tensors: Mapping[str, np.ndarray]
+    path: Path,
+    kind: str,
+    recipe: Mapping[str, Any],
+    counters: Mapping[str, Any],
+    tensors: Mapping[str, np.ndarray],
+    growing: Collection[str] = (),
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """(counters, tensors) of the file, which must be of this recipe; the last two say what is wanted, and how large.
+    """(counters, tensors) of the file, which must be of this recipe.
+
+    counters, tensors: what is wanted, and how large; those of `growing` may have another length.
 
     Raises DataError for a file that is no checkpoint of that kind, or one of another recipe.
     """
@@ -48,7 +55,8 @@ def read_checkpoint(
             shown = shown if len(shown) < LONG else "others"
             raise DataError(f"{path} was made with {name} {shown}: give the same settings, or delete it to begin anew")
     for name, array in arrays.items():
-        if array.shape != tensors[name].shape:
+        first = 1 if name in growing else 0
+        if array.ndim != tensors[name].ndim or array.shape[first:] != tensors[name].shape[first:]:
             raise DataError(f"{path} holds {array.shape} {name}, not {tensors[name].shape}: delete it to begin anew")
     return numbers, {name: array.astype(tensors[name].dtype) for name, array in arrays.items()}
 

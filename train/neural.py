@@ -4,7 +4,8 @@ Rounds of games are played by compiled threads (`neural_play.py`); torch learns 
 (`neural_net.py`) while the next one is already being played with the weights from before it. So both cores work, and
 the same seed still gives the same weights: who plays which game is settled beforehand, however many threads there are.
 It is the running average of the weights that plays; or another net, the `teacher`, plays and judges, while this one
-only learns: so a wider or deeper net begins where a smaller one ended.
+only learns: so a wider or deeper net begins where a smaller one ended. A net to begin with may also grow: new units
+begin unheard.
 
 How it learns is said by `NeuralSettings` (neural_settings.py).
 """
@@ -21,18 +22,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from evallearn.errors import SpecError
+from evallearn.errors import DataError, SpecError
 from evallearn.evaluators.features import feature_hash
 from evallearn.evaluators.net import TENSORS, NetEval, levels_of
 from evallearn.protocols import Game
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
-from evallearn.train.neural_net import NetLearner, first_net
-from evallearn.train.neural_play import Actor, Rows, require_neural
+from evallearn.train.neural_net import NetLearner, first_net, widened
+from evallearn.train.neural_play import Actor, Rows, joined, require_neural
 from evallearn.train.neural_search import SearchingActor
 from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.self_taught import LARGEST, SelfTaughtTrainer
 
 COUNTERS = ("games", "moves", "rounds", "steps", "errors")
+KEPT = ("kept.sizes", "kept.words", "kept.targets")
+"""Tensors of a checkpoint that are longer or shorter from one to the next: the rows of the rounds before."""
 EARLY_ROUNDS, EARLY_SHARE = 20, 5
 """The first rounds have a fifth of the games: a net that knows nothing should not teach itself for long."""
 
@@ -53,20 +56,21 @@ class NeuralLearner:
     ) -> None:
         """teacher: who plays, None: the net itself. limit: the game after which no round need be played in advance."""
         require_neural(game)
-        self.game, self.settings, self.teacher, self.limit = game, settings, teacher, limit
-        outputs = len(levels_of(game)) - 1
-        self.start = start or first_net(
-            game, settings.hidden, outputs, activation=settings.activation, split=settings.split, seed=settings.seed
-        )
-        self.begun = start is not None
-        for role, net in (("net to begin with", self.start), ("teacher", teacher)):
+        self.game, self.settings, self.given, self.teacher, self.limit = game, settings, start, teacher, limit
+        for role, net in (("net to begin with", start), ("teacher", teacher)):
             if net and net.game.name != game.name:
                 raise SpecError(f"the {role} is one of {net.game.name}, not of {game.name}")
+        if start is None:
+            shape: dict[str, Any] = {"activation": settings.activation, "split": settings.split}
+            self.start = first_net(game, settings.hidden, len(levels_of(game)) - 1, **shape, seed=settings.seed)
+        else:
+            self.start = widened(start, settings.hidden, settings.seed)
         self.net = NetLearner(self.start, averaging=settings.averaging, device=device)
         self.actor = self._actor(threads)
         self.games = self.moves = self.rounds = self.steps = 0
         self.errors = 0.0
         self.behind = self.net.averaged()
+        self.kept: list[Rows] = []
         self.coming: Future[Rows] | None = None
         self.pool = ThreadPoolExecutor(1)
         self.good = self._state()
@@ -88,7 +92,7 @@ class NeuralLearner:
 
     def round_size(self, rounds: int) -> int:
         """Games of the round after so many."""
-        n, early = self.settings.games_per_round, rounds < EARLY_ROUNDS and not (self.begun or self.teacher)
+        n, early = self.settings.games_per_round, rounds < EARLY_ROUNDS and not (self.given or self.teacher)
         return max(1, n // EARLY_SHARE) if early else n
 
     def learn(self, games: int) -> None:
@@ -112,7 +116,8 @@ class NeuralLearner:
         if self.limit is None or self.games + size < self.limit:
             following = self.games + size, self.round_size(self.rounds + 1), self.rounds + 1
             self.coming = self.pool.submit(self._play, behind, *following)
-        loss = self._learn(rows, size)
+        self.kept = [*self.kept, rows][-self.settings.remembered :]
+        loss = self._learn(joined(self.kept), size)
         self.games, self.moves, self.rounds = self.games + size, self.moves + len(rows), self.rounds + 1
         self.errors += loss * len(rows)
         self.behind = behind
@@ -128,13 +133,13 @@ class NeuralLearner:
         return rows.shuffled(np.random.default_rng([self.settings.seed, rounds]))
 
     def _learn(self, rows: Rows, games: int) -> float:
-        """All passes over the rows of so many games; the mean loss of the first, which has not seen them yet."""
+        """All passes over the rows, after so many new games; the mean loss of the first pass."""
         if not len(rows):
             return 0.0
         total, passes = 0.0, self.settings.epochs
         pieces = max(1, round(len(rows) / self.settings.batch_size))
         for epoch in range(passes):
-            if epoch:
+            if epoch or len(self.kept) > 1:
                 rows = rows.shuffled(np.random.default_rng([self.settings.seed, self.rounds, epoch]))
             batches = zip(np.array_split(rows.words, pieces), np.array_split(rows.targets, pieces), strict=True)
             for k, (words, targets) in enumerate(batches):
@@ -161,13 +166,17 @@ class NeuralLearner:
     # --- checkpoints -------------------------------------------------------------------------------------------------
     def _recipe(self) -> dict[str, Any]:
         """What a checkpoint must have in common with whoever goes on from it."""
-        begun = {"start": beginning(self.start if self.begun else None), "teacher": beginning(self.teacher)}
+        begun = {"start": beginning(self.given), "teacher": beginning(self.teacher)}
         return {"game": self.game.name, "features": feature_hash(self.game), **begun, **asdict(self.settings)}
 
     def _state(self) -> dict[str, Any]:
         """A copy of everything that changes, between two rounds."""
         tensors = {**self.net.tensors(), **self.net.moments()}
         tensors |= {f"behind.{k}": t for k, t in self.behind.items()}
+        old = self.kept if self.settings.remembered > 1 else []
+        sizes = np.array([len(rows) for rows in old], np.int64)
+        rows = joined([Rows.empty(self.game, self.start.outputs), *old])
+        tensors |= {"kept.sizes": sizes, "kept.words": rows.words, "kept.targets": rows.targets}
         return {"counters": {name: getattr(self, name) for name in COUNTERS}, "tensors": tensors}
 
     def save(self, path: Path) -> None:
@@ -177,12 +186,21 @@ class NeuralLearner:
     def restore(self, path: Path) -> None:
         """Raises DataError for a file that is no checkpoint, or one of other settings."""
         wanted = dict.fromkeys(COUNTERS)
-        counters, tensors = read_checkpoint(path, "net", self._recipe(), wanted, self.good["tensors"])
+        counters, tensors = read_checkpoint(path, "net", self._recipe(), wanted, self.good["tensors"], KEPT)
         for name, value in counters.items():
             setattr(self, name, value)
         self.behind = {k: tensors[f"behind.{k}"] for k in TENSORS}
         self.net.restore(tensors, self.steps)
+        self.kept = split_rows(path, *(tensors[name] for name in KEPT))
         self.good = self._state()
+
+
+def split_rows(path: Path, sizes: np.ndarray, words: np.ndarray, targets: np.ndarray) -> list[Rows]:
+    """The rounds of those sizes. Raises DataError where the three do not fit together."""
+    if (sizes < 0).any() or not sizes.sum() == len(words) == len(targets):
+        raise DataError(f"{path} holds {len(words)} positions for rounds of {sizes.tolist()}: delete it to begin anew")
+    cuts = np.cumsum(sizes)[:-1]
+    return [Rows(*piece) for piece in zip(np.split(words, cuts), np.split(targets, cuts), strict=True)][: len(sizes)]
 
 
 def beginning(net: NetEval | None) -> dict[str, str]:
@@ -200,7 +218,7 @@ class NeuralTrainer(SelfTaughtTrainer):
     def __init__(
         self,
         *,
-        hidden: tuple[int, ...] = (80,),
+        hidden: tuple[int, ...] | None = None,
         activation: str = "relu",
         split: bool = True,
         lambda_: float = 0.7,
@@ -215,6 +233,7 @@ class NeuralTrainer(SelfTaughtTrainer):
         averaging: float = 0.999,
         batch_size: int = 256,
         epochs: int = 1,
+        remembered: int = 1,
         games_per_round: int = 500,
         seed: int = 1,
         start: NetEval | None = None,
@@ -224,9 +243,9 @@ class NeuralTrainer(SelfTaughtTrainer):
     ) -> None:
         """Those of NeuralSettings, and:
 
-        depth: None: 1 for td, else 2.
+        hidden: None: 80 units, or as many as the net to begin with has. depth: None: 1 for td, else 2.
         epsilon, opening_plies: None: none where there are dice, else 0.05 and twice what opens a match.
-        start: the net to begin with; its sizes count. teacher: who plays and judges; None: the net itself.
+        start: the net to begin with, which grows to `hidden`. teacher: who plays and judges; None: the net itself.
         threads: that play; None: as many as there are cores.
         device: where torch learns; None: on a GPU if there is one.
         """
@@ -235,7 +254,8 @@ class NeuralTrainer(SelfTaughtTrainer):
         self.exact_from, self.epsilon, self.opening_plies = exact_from, epsilon, opening_plies
         self.learning_rate, self.final_rate, self.horizon = learning_rate, final_rate, horizon
         self.averaging = averaging
-        self.batch_size, self.epochs, self.games_per_round, self.seed = batch_size, epochs, games_per_round, seed
+        self.batch_size, self.epochs, self.remembered = batch_size, epochs, remembered
+        self.games_per_round, self.seed = games_per_round, seed
         self.start, self.teacher, self.threads, self.device = start, teacher, threads, device
 
     @property
@@ -244,8 +264,10 @@ class NeuralTrainer(SelfTaughtTrainer):
         return self.depth if self.depth is not None else 1 if self.target == "td" else 2
 
     def learner(self, game: Game) -> NeuralLearner:
+        usual = self.start.hidden if self.start else NeuralSettings.hidden
         settings = NeuralSettings(
-            hidden=tuple(self.hidden), activation=self.activation, split=self.split, lambda_=self.lambda_,
+            hidden=usual if self.hidden is None else tuple(self.hidden),
+            activation=self.activation, split=self.split, lambda_=self.lambda_,
             target=self.target, depth=self.plies, exact_from=self.exact_from,
             learning_rate=self.learning_rate, final_rate=self.final_rate,
             epsilon=(0.0 if game.has_chance else 0.05) if self.epsilon is None else self.epsilon,
@@ -253,7 +275,7 @@ class NeuralTrainer(SelfTaughtTrainer):
             if self.opening_plies is None
             else self.opening_plies,
             horizon=self.horizon, averaging=self.averaging, batch_size=self.batch_size, epochs=self.epochs,
-            games_per_round=self.games_per_round, seed=self.seed,
+            remembered=self.remembered, games_per_round=self.games_per_round, seed=self.seed,
         )  # fmt: skip
         threads = self.threads or os.cpu_count() or 1
         return NeuralLearner(

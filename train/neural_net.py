@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evallearn.errors import SpecError
 from evallearn.evaluators.net import TENSORS, NetEval
 from evallearn.protocols import Game
 
@@ -134,3 +135,24 @@ def first_net(
         "w3": 0.1 * normal(h2 or h1, outputs, h2 or h1), "b3": np.zeros((nets, outputs)),
     }  # fmt: skip
     return NetEval(game, tensors, activation)
+
+
+def widened(net: NetEval, hidden: tuple[int, ...], seed: int) -> NetEval:
+    """A net with so many units that says what `net` says: new units begin with random inputs and are not heard yet."""
+    if len(hidden) != len(net.hidden) or any(new < old for new, old in zip(hidden, net.hidden, strict=True)):
+        shown = ",".join(map(str, net.hidden))
+        raise SpecError(
+            f"hidden={hidden!r} does not work with a net of {shown} units to begin with: give as many layers, none "
+            "smaller; or let that net be the teacher of a new one"
+        )
+    outputs, split = net.outputs, net.nets > 1
+    fresh = first_net(net.game, hidden, outputs, activation=net.activation, split=split, seed=seed).tensors()
+    tensors = {}
+    for name, old in net.tensors().items():
+        if name in TENSORS:
+            new = fresh[name].copy()
+            if name != "w1":  # what new units say, and to whom
+                new[:, old.shape[1] :] = 0.0
+            new[tuple(slice(n) for n in old.shape)] = old
+            tensors[name] = new
+    return NetEval(net.game, tensors, net.activation)

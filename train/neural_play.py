@@ -51,6 +51,12 @@ class Rows:
     targets: np.ndarray
     """float32[n, outputs]: the chances that should have been expected."""
 
+    @classmethod
+    def empty(cls, game: Game, outputs: int) -> Rows:
+        """None yet."""
+        assert game.rules is not None
+        return cls(np.zeros((0, game.rules.n_words), np.uint64), np.zeros((0, outputs), np.float32))
+
     def __len__(self) -> int:
         return len(self.words)
 

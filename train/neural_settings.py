@@ -2,7 +2,8 @@
 
 The rate falls along a cosine to `final_rate` of itself at the game `horizon`. From `exact_from` of the horizon on a
 position learns what all rolls lead to on average, instead of the one that fell (exact one-ply expectation). That is
-twenty times as dear in backgammon, so that it pays to go through such a round several times (`epochs`).
+twenty times as dear in backgammon, so that it pays to go through such a round several times (`epochs`), and to learn
+from the last rounds together (`remembered`): many passes over few games learn those games by heart.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class NeuralSettings:
     """How much of the running average of the weights a step keeps; it plays, and is what is learned."""
     batch_size: int = 256
     epochs: int = 1
-    """How often torch goes through a round."""
+    """How often torch goes through the rounds that it remembers, after each."""
+    remembered: int = 1
+    """So many rounds are learned from, the newest included."""
     games_per_round: int = 500
     seed: int = 1
 
@@ -67,6 +70,7 @@ class NeuralSettings:
             ("averaging", self.averaging, 0 <= self.averaging < 1, "a number from 0 to below 1"),
             ("batch_size", self.batch_size, self.batch_size >= 1, "1 or more"),
             ("epochs", self.epochs, self.epochs >= 1, "1 or more"),
+            ("remembered", self.remembered, self.remembered >= 1, "1 or more rounds"),
             ("games_per_round", self.games_per_round, self.games_per_round >= 1, "1 or more"),
             ("seed", self.seed, 0 <= self.seed < 2**63, "a whole number from 0 to 2**63 - 1"),
         ):

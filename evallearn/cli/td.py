@@ -43,7 +43,7 @@ class Units(click.ParamType):  # type: ignore[type-arg]  # generic only in newer
 )
 @click.option("--games", type=click.IntRange(1), help="Games in all, those before a resumption too.")
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Time from now.  [default: 10, or --games]")
-@click.option("--hidden", type=Units(), default=(80,), show_default="80", help="Units of one or two hidden layers.")
+@click.option("--hidden", type=Units(), help="Units of one or two hidden layers.  [default: 80, or those of --start]")
 @click.option("--activation", default="relu", show_default=True, help="relu, clipped or sigmoid.")
 @click.option("--split/--no-split", default=True, show_default=True, help="A net of its own for every phase.")
 @click.option("--lambda", "lambda_", type=float, default=0.7, show_default=True, help="0: TD(0); 1: outcomes alone.")
@@ -60,11 +60,12 @@ class Units(click.ParamType):  # type: ignore[type-arg]  # generic only in newer
     "--averaging", type=float, default=0.999, show_default=True, help="What a step keeps of the mean weights."
 )
 @click.option("--batch-size", type=int, default=256, show_default=True, help="Positions of a step.")
-@click.option("--epochs", type=int, default=1, show_default=True, help="How often to learn from each round of games.")
+@click.option("--epochs", type=int, default=1, show_default=True, help="How often to learn from a round.")
+@click.option("--remembered", type=int, default=1, show_default=True, help="Rounds of games to learn from, after each.")
 @click.option("--games-per-round", type=int, default=500, show_default=True, help="Games between two sets of weights.")
 @click.option("--epsilon", type=float, help="Share of random moves.  [default: 0 with dice, else 0.05]")
 @click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the game]")
-@click.option("--start", type=click.Path(dir_okay=False, path_type=Path), help="The net to begin with.")
+@click.option("--start", type=click.Path(dir_okay=False, path_type=Path), help="The net to begin with; it may grow.")
 @click.option(
     "--teacher", type=click.Path(dir_okay=False, path_type=Path), help="A net that plays while this one learns."
 )

@@ -127,6 +127,11 @@ class NetEval(Foretelling):
                 raise EvaluatorError(f"tensor {k} of this net holds a number that is not finite: train it again")
         self.nets, self.h1, self.h2 = nets, h1, h2
 
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The units of its hidden layers."""
+        return (self.h1, self.h2) if self.h2 else (self.h1,)
+
     # --- the value ---------------------------------------------------------------------------------------------------
     def logits(self, x: Sequence[float], phase: int) -> list[float]:
         k = phase if self.nets > 1 else 0

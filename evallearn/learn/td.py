@@ -147,11 +147,12 @@ class TdRun:
             "evallearn": __version__, "game": self.game.name, "run": self.folder.name, "seed": self.trainer.seed,
             "command": self.command, "opponent": self.opponent, "curve": self.curve,
             "settings": {
-                "hidden": [net.h1] + ([net.h2] if net.h2 else []), "activation": net.activation, "nets": net.nets,
+                "hidden": list(net.hidden), "activation": net.activation, "nets": net.nets,
                 "outputs": net.outputs, "target": self.trainer.target, "depth": self.trainer.plies,
                 "lambda": self.trainer.lambda_, "learning rate": self.trainer.learning_rate,
                 "exact from": self.trainer.exact_from, "batch size": self.trainer.batch_size,
                 "epochs": self.trainer.epochs, "games per round": self.trainer.games_per_round,
+                "remembered rounds": self.trainer.remembered,
             },
             "files": {"net": "net.safetensors", "checkpoint": "checkpoint.safetensors", "report": "report.html"},
         }  # fmt: skip

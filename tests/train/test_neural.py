@@ -16,9 +16,10 @@ from toys import Takeaway, python_path
 from evallearn.cli import run
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators import load_evaluator
+from evallearn.evaluators.net import TENSORS
 from evallearn.registry import get_game
 from evallearn.train.neural import EARLY_ROUNDS, NeuralLearner, NeuralTrainer
-from evallearn.train.neural_net import NetLearner, first_net
+from evallearn.train.neural_net import NetLearner, first_net, widened
 from evallearn.train.neural_plain import PlainActor
 from evallearn.train.neural_play import BITE, Actor
 from evallearn.train.neural_settings import NeuralSettings
@@ -154,7 +155,12 @@ def test_early_rounds_are_short():
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"hidden": (8, 16), "activation": "sigmoid", "exact_from": 0.5, "horizon": 60, "epochs": 2}]
+    "more",
+    [
+        {},
+        {"hidden": (8, 16), "activation": "sigmoid", "exact_from": 0.5, "horizon": 60, "epochs": 2},
+        {"remembered": 3, "epochs": 2},
+    ],
 )
 def test_resumed_learning_gives_the_same_bytes(tmp_path, more):
     file = tmp_path / "c.safetensors"
@@ -297,6 +303,37 @@ def test_epochs_go_through_a_round_again():
     assert twice.weights.tobytes() != once.weights.tobytes()
 
 
+def test_rounds_that_are_remembered_are_learned_from_together(monkeypatch):
+    """Steps of 32 rows: those of the last two rounds, in an order that is new each time."""
+    it, seen, learn = learner(remembered=2, batch_size=10**6), [], NetLearner.learn
+
+    def noted(self, x, phase, targets, rate):
+        seen.append(sorted(targets[:, 0].tolist()))
+        return learn(self, x, phase, targets, rate)
+
+    monkeypatch.setattr(NetLearner, "learn", noted)
+    rounds = [sorted(it._play(it.behind, 0, 8, 0).targets[:, 0].tolist())]
+    it.limit = 24
+    it.learn(24)
+    assert len(seen) == 3
+    assert seen[0] == rounds[0]
+    last = [sorted(rows.targets[:, 0].tolist()) for rows in it.kept]
+    assert len(last) == 2
+    assert seen[2] == sorted(last[0] + last[1])
+    assert seen[1] == sorted(rounds[0] + last[0])
+    assert it.moves == sum(map(len, [rounds[0], *last]))  # each is counted once
+
+
+def test_a_checkpoint_whose_rows_do_not_fit_together_is_refused(tmp_path):
+    file = tmp_path / "c.safetensors"
+    it = learner(remembered=2)
+    it.learn(16)
+    it.good["tensors"]["kept.sizes"][0] += 1
+    it.save(file)
+    with pytest.raises(DataError, match=r"c\.safetensors holds \d+ positions for rounds of .*: delete it"):
+        learner(remembered=2).restore(file)
+
+
 def test_rate_falls_along_a_cosine():
     s = NeuralSettings(learning_rate=0.1, final_rate=0.1, horizon=100)
     assert [s.rate(g) for g in (0, 50, 100, 999)] == pytest.approx([0.1, 0.055, 0.01, 0.01])
@@ -305,9 +342,31 @@ def test_rate_falls_along_a_cosine():
 
 def test_it_begins_with_the_net_that_it_is_given():
     start = net_of(TTT)
-    trainer = quick(start=start, learning_rate=1e-9, hidden=(80,)).fit(TTT, games=8)
+    trainer = quick(start=start, learning_rate=1e-9, hidden=None).fit(TTT, games=8)
     assert trainer.net_.h1 == 8
     assert np.abs(trainer.net_.tensors()["w1"] - start.tensors()["w1"]).max() < 1e-6
+
+
+@pytest.mark.parametrize(("old", "new"), [((8,), (24,)), ((8, 8), (16, 8)), ((8, 8), (16, 24))])
+def test_a_net_that_grows_says_the_same_at_first(old, new):
+    rng, small = np.random.default_rng(2), first_net(TTT, old, 1, split=True)
+    small = type(small)(TTT, {k: rng.normal(0, 0.5, small.tensors()[k].shape) for k in TENSORS})
+    large = widened(small, new, 1)
+    assert large.hidden == new
+    for s in (TTT.initial(), TTT.from_text("XX.OO....")):
+        assert large.evaluate(s, 0) == small.evaluate(s, 0)
+    trainer = quick(start=small, hidden=new).fit(TTT, games=80)
+    first, last = large.tensors()["w1"][:, :, 8:], trainer.net_.tensors()["w1"][:, :, 8:]
+    assert np.abs(last - first).max() > 1e-4  # what is new learns too
+
+
+@pytest.mark.parametrize("hidden", [(8,), (24, 8), (8, 16)])
+def test_a_net_does_not_shrink_nor_get_another_layer(hidden):
+    start = first_net(TTT, (16, 16) if len(hidden) > 1 else (16,), 1)
+    with pytest.raises(SpecError, match=r"hidden=.* does not work with a net of 16.* units to begin with: give"):
+        widened(start, hidden, 1)
+    with pytest.raises(SpecError, match="or let that net be the teacher of a new one"):
+        widened(first_net(TTT, (8,), 1), (16, 8), 1)
 
 
 # --- divergence ------------------------------------------------------------------------------------------------------
@@ -351,6 +410,7 @@ def test_nan_stops_by_itself_and_keeps_the_last_good_net(where, monkeypatch):
     ("settings", "match"),
     [
         ({"hidden": ()}, r"hidden=\(\) does not work: give one or two multiples of 8, such as 80"),
+        ({"remembered": 0}, r"remembered=0 does not work: give 1 or more rounds"),
         ({"hidden": (12,)}, r"hidden=\(12,\) does not work"),
         ({"hidden": (8, 0)}, r"hidden=\(8, 0\) does not work"),
         ({"hidden": (8, 8, 8)}, r"hidden=\(8, 8, 8\) does not work"),
