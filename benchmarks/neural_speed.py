@@ -161,7 +161,7 @@ def judging(net: NetEval, batch: int, seconds: float) -> dict[str, float]:
     rules, eyes = net.game.rules, net.kernels()
     kernel: Any = specialise(
         TEMPLATE, State=rules.State, N_WORDS=rules.n_words, H1=net.h1, add_rows=add_rows,
-        **{name: getattr(eyes, name) for name in ("foretell", "activate_first", "conclude", "active")},
+        **{name: getattr(eyes, name) for name in ("foretell", "conclude", "active")},
     )  # fmt: skip
     box, n = net.params(), len(words)
     out, alone = np.empty((n, net.outputs)), np.empty((n, net.outputs))

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Template: a net over many positions, with and without the work of finding its inputs. The names below are injected.
 
-State, foretell, activate_first, conclude, active  of the game and of net_kernel.py
+State, foretell, conclude, active                  of the game and of net_kernel.py
 add_rows, N_WORDS, H1, CACHE                       of the toolkit; sizes; the disk cache
 """
 
@@ -33,15 +33,14 @@ def find(words, box, places, values, counts):
 
 @njit(cache=CACHE, nogil=True)
 def net_alone(places, values, counts, box, out):
-    """The same outputs from inputs that `find` has found; one hidden layer, one net for all phases."""
+    """The same outputs from inputs that `find` has found; one hidden layer, rectified, one net for all phases."""
     params = box[0]
     h = params.hidden1
     for i in range(len(counts)):
         add_rows(
             h.ctypes.data, params.b1[0].ctypes.data, params.w1[0].ctypes.data,
-            places[i].ctypes.data, values[i].ctypes.data, np.int64(counts[i]), H1,
+            places[i].ctypes.data, values[i].ctypes.data, np.int64(counts[i]), H1, 1,
         )  # fmt: skip
-        activate_first(h)
         conclude(h, np.int64(0), params)
         for j in range(out.shape[1]):
             out[i, j] = params.chances[j]

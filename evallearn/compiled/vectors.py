@@ -14,6 +14,7 @@ of eight that is known when a kernel is compiled.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -29,14 +30,26 @@ AT_ONCE = 12
 """Vectors that are summed up side by side: so many stay in registers."""
 
 
-def add_rows(h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: int) -> None:
-    """h = bias + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ..., row after row."""
-    at = _floats(values, int(n)), np.ctypeslib.as_array((ctypes.c_int32 * int(n)).from_address(int(places)))
-    rows = ((v, _floats(int(weights) + 4 * units * int(p), units)) for v, p in zip(*at, strict=True))
+def add_rows(h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: int, floor: int) -> None:
+    """h = bias + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ..., row after row.
+
+    floor: 1 rectifies the sums: every number that is not above 0, NaN too, becomes 0.
+    """
+    at = _floats(values, int(n)), _places(places, int(n))
+    _sum(h, bias, ((v, _row(weights, p, units)) for v, p in zip(*at, strict=True)), units, floor)
+
+
+def add_placed(h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: int, floor: int) -> None:
+    """The same with values[places[0]], values[places[1]], ...: the units of a layer before, of which most are 0."""
+    rows = ((_floats(int(values) + 4 * int(p), 1)[0], _row(weights, p, units)) for p in _places(places, int(n)))
+    _sum(h, bias, rows, units, floor)
+
+
+def _sum(h: Any, bias: Any, rows: Iterable[tuple[Any, np.ndarray]], units: int, floor: int) -> None:
     total = _floats(bias, units).copy()
     for value, row in rows:
         total += value * row
-    _floats(h, units)[:] = total
+    _floats(h, units)[:] = np.where(total > 0, total, np.float32(0)) if floor else total
 
 
 def dot(a: Any, b: Any, units: int) -> Any:
@@ -49,21 +62,23 @@ def dot(a: Any, b: Any, units: int) -> Any:
     return lanes[0]
 
 
-def rectify(h: Any, units: int) -> None:
-    """Every number that is not above 0, NaN too, becomes 0."""
-    row = _floats(h, units)
-    row[:] = np.where(row > 0, row, np.float32(0))
-
-
 def nonzero(h: Any, places: Any, units: int) -> int:
     """Where the row is not 0, the last place first, into `places`, with room for eight more; answers how many."""
     found = np.flatnonzero(_floats(h, units))[::-1]
-    np.ctypeslib.as_array((ctypes.c_int32 * units).from_address(int(places)))[: len(found)] = found
+    _places(places, units)[: len(found)] = found
     return len(found)
 
 
 def _floats(address: Any, n: int) -> np.ndarray:
     return np.ctypeslib.as_array((ctypes.c_float * n).from_address(int(address)))
+
+
+def _places(address: Any, n: int) -> np.ndarray:
+    return np.ctypeslib.as_array((ctypes.c_int32 * n).from_address(int(address)))
+
+
+def _row(weights: Any, place: Any, units: int) -> np.ndarray:
+    return _floats(int(weights) + 4 * units * int(place), units)
 
 
 def _load(builder: Any, address: Any, kind: Any, offset: Any) -> Any:
@@ -72,26 +87,35 @@ def _load(builder: Any, address: Any, kind: Any, offset: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def _add_rows(typingctx: Any, h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: Any) -> Any:
-    size = units.literal_value
+def _add_rows(
+    typingctx: Any, h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: Any, floor: Any,
+    placed: Any,
+) -> Any:  # fmt: skip
+    size, rectified, by_place = units.literal_value, floor.literal_value, placed.literal_value
+    zeros = ir.Constant(VECTOR, [0.0] * LANES)
 
     def block(builder: Any, args: Any, first: int, vectors: int) -> None:
-        h, bias, weights, places, values, n, _ = args
+        h, bias, weights, places, values, n = args[:6]
         offsets = [INT64(4 * (first + LANES * v)) for v in range(vectors)]
         sums = [cgutils.alloca_once(builder, VECTOR) for _ in range(vectors)]
         for v in range(vectors):
             builder.store(_load(builder, bias, VECTOR, offsets[v]), sums[v])
         with cgutils.for_range(builder, n) as loop:
             at = builder.mul(loop.index, INT64(4))
-            one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), _load(builder, values, FLOAT, at), INT32(0))
+            place = builder.sext(_load(builder, places, INT32, at), INT64)
+            value = _load(builder, values, FLOAT, builder.mul(place, INT64(4)) if by_place else at)
+            one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), value, INT32(0))
             filled = builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), _zeros())
-            row = builder.mul(builder.sext(_load(builder, places, INT32, at), INT64), INT64(4 * size))
+            row = builder.mul(place, INT64(4 * size))
             for v in range(vectors):
                 weight = _load(builder, weights, VECTOR, builder.add(row, offsets[v]))
                 builder.store(builder.fadd(builder.load(sums[v]), builder.fmul(filled, weight)), sums[v])
         for v in range(vectors):
             pointer = builder.inttoptr(builder.add(h, offsets[v]), VECTOR.as_pointer())
-            builder.store(builder.load(sums[v]), pointer, align=4)
+            total = builder.load(sums[v])
+            if rectified:
+                total = builder.select(builder.fcmp_ordered(">", total, zeros), total, zeros)
+            builder.store(total, pointer, align=4)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         for first in range(0, size, LANES * AT_ONCE):
@@ -99,7 +123,7 @@ def _add_rows(typingctx: Any, h: Any, bias: Any, weights: Any, places: Any, valu
         return context.get_dummy_value()
 
     address = types.uint64
-    return types.void(address, address, address, address, address, types.int64, units), codegen
+    return types.void(address, address, address, address, address, types.int64, units, floor, placed), codegen
 
 
 @intrinsic(prefer_literal=True)
@@ -122,20 +146,6 @@ def _dot(typingctx: Any, a: Any, b: Any, units: Any) -> Any:
         return builder.extract_element(total, INT32(0))
 
     return types.float32(types.uint64, types.uint64, units), codegen
-
-
-@intrinsic(prefer_literal=True)
-def _rectify(typingctx: Any, h: Any, units: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        zeros = ir.Constant(VECTOR, [0.0] * LANES)
-        for first in range(0, units.literal_value, LANES):
-            row = _load(builder, args[0], VECTOR, INT64(4 * first))
-            row = builder.select(builder.fcmp_ordered(">", row, zeros), row, zeros)
-            pointer = builder.inttoptr(builder.add(args[0], INT64(4 * first)), VECTOR.as_pointer())
-            builder.store(row, pointer, align=4)
-        return context.get_dummy_value()
-
-    return types.void(types.uint64, units), codegen
 
 
 ORDERS = bytes(b for mask in range(256) for b in [*(k for k in range(7, -1, -1) if mask >> k & 1), *[0] * 8][:8])
@@ -173,17 +183,23 @@ def _zeros() -> Any:
 
 
 @overload(add_rows, prefer_literal=True)
-def _add_rows_compiled(h, bias, weights, places, values, n, units):
-    def compiled(h, bias, weights, places, values, n, units):
+def _add_rows_compiled(h, bias, weights, places, values, n, units, floor):
+    def compiled(h, bias, weights, places, values, n, units, floor):
         _add_rows(
-            types.uint64(h),
-            types.uint64(bias),
-            types.uint64(weights),
-            types.uint64(places),
-            types.uint64(values),
-            types.int64(n),
-            units,
-        )
+            types.uint64(h), types.uint64(bias), types.uint64(weights), types.uint64(places), types.uint64(values),
+            types.int64(n), units, floor, 0,
+        )  # fmt: skip
+
+    return compiled
+
+
+@overload(add_placed, prefer_literal=True)
+def _add_placed_compiled(h, bias, weights, places, values, n, units, floor):
+    def compiled(h, bias, weights, places, values, n, units, floor):
+        _add_rows(
+            types.uint64(h), types.uint64(bias), types.uint64(weights), types.uint64(places), types.uint64(values),
+            types.int64(n), units, floor, 1,
+        )  # fmt: skip
 
     return compiled
 
@@ -192,14 +208,6 @@ def _add_rows_compiled(h, bias, weights, places, values, n, units):
 def _dot_compiled(a, b, units):
     def compiled(a, b, units):
         return _dot(types.uint64(a), types.uint64(b), units)
-
-    return compiled
-
-
-@overload(rectify, prefer_literal=True)
-def _rectify_compiled(h, units):
-    def compiled(h, units):
-        _rectify(types.uint64(h), units)
 
     return compiled
 

@@ -185,7 +185,7 @@ class NetEval(Foretelling):
         from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import specialise
-        from evallearn.compiled.vectors import add_rows, dot, nonzero, rectify
+        from evallearn.compiled.vectors import add_placed, add_rows, dot, nonzero
 
         rules = self.game.rules
         assert rules is not None
@@ -195,8 +195,8 @@ class NetEval(Foretelling):
             **bindings(rules, *names),
             **UNIT,
             add_rows=add_rows,
+            add_placed=add_placed,
             dot=dot,
-            rectify=rectify,
             nonzero=nonzero,
             squash=jitable(squash),
             MIDDLE=self.middle,
@@ -207,6 +207,7 @@ class NetEval(Foretelling):
             OUTPUTS=self.outputs,
             NETS=self.nets,
             ACTIVATION=ACTIVATIONS.index(self.activation),
+            FLOOR=int(self.activation != "sigmoid"),
             BY_MOVER=rules.features_mover is not None,
             HAS_ACTIVE=rules.active_features is not None,
         )

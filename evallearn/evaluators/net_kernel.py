@@ -2,8 +2,8 @@
 """Template: `NetEval`. The names below are injected.
 
 to_play, viewer, phase, features_mover | features_player, active_features    the game's `Rules`
-N_FEATURES, H1, H2, LAST, OUTPUTS, NETS, ACTIVATION                          of the net
-add_rows, dot, rectify, nonzero, squash, MIDDLE, BY_MOVER, HAS_ACTIVE         of the toolkit and the game
+N_FEATURES, H1, H2, LAST, OUTPUTS, NETS, ACTIVATION, FLOOR                   of the net
+add_rows, add_placed, dot, nonzero, squash, MIDDLE, BY_MOVER, HAS_ACTIVE      of the toolkit and the game
 SATURATED, P0 .. P2, Q0 .. Q3, HALF                                          see net.py
 
 Every sum has its order (vectors.py), so there is no fastmath, and the plain floor can repeat it to the last bit. A
@@ -46,17 +46,8 @@ def active(s, params):
 
 
 @njit
-def awake(h, params):
-    """How many units of the first layer are not 0; params.places and params.values name them."""
-    n = nonzero(h.ctypes.data, params.places.ctypes.data, H1)
-    for i in range(n):
-        params.values[i] = h[params.places[i]]
-    return n
-
-
-@njit
 def limit(h, n):
-    """What `rectify` left, cut off at 1, or the logistic function. NaN, of huge weights of both signs, says nothing."""
+    """What FLOOR left, cut off at 1, or the logistic function. NaN, of huge weights of both signs, says nothing."""
     for j in range(n):
         z = h[j]
         if ACTIVATION == 1:
@@ -69,23 +60,6 @@ def limit(h, n):
             p = ((u + P2) * u + P1) * u + P0
             q = ((Q3 * u + Q2) * u + Q1) * u + Q0
             h[j] = HALF + HALF * (x * (p / q))
-
-
-@njit
-def activate_first(h):
-    """In place; two functions, for `rectify` must know the size when it is compiled."""
-    if ACTIVATION < 2:
-        rectify(h.ctypes.data, H1)
-    if ACTIVATION > 0:
-        limit(h, H1)
-
-
-@njit
-def activate_second(h):
-    if ACTIVATION < 2:
-        rectify(h.ctypes.data, H2)
-    if ACTIVATION > 0:
-        limit(h, H2)
 
 
 @njit
@@ -109,16 +83,18 @@ def foretell(s, params):
     h1 = params.hidden1
     add_rows(
         h1.ctypes.data, params.b1[k].ctypes.data, params.w1[k].ctypes.data,
-        params.places.ctypes.data, params.values.ctypes.data, active(s, params), H1,
+        params.places.ctypes.data, params.values.ctypes.data, active(s, params), H1, FLOOR,
     )  # fmt: skip
-    activate_first(h1)
+    if ACTIVATION > 0:
+        limit(h1, H1)
     if H2 > 0:
         h2 = params.hidden2
-        add_rows(
-            h2.ctypes.data, params.b2[k].ctypes.data, params.w2[k].ctypes.data,
-            params.places.ctypes.data, params.values.ctypes.data, awake(h1, params), H2,
+        add_placed(
+            h2.ctypes.data, params.b2[k].ctypes.data, params.w2[k].ctypes.data, params.places.ctypes.data,
+            h1.ctypes.data, nonzero(h1.ctypes.data, params.places.ctypes.data, H1), H2, FLOOR,
         )  # fmt: skip
-        activate_second(h2)
+        if ACTIVATION > 0:
+            limit(h2, H2)
         conclude(h2, k, params)
     else:
         conclude(h1, k, params)

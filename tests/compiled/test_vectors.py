@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from evallearn.compiled.vectors import AT_ONCE, LANES, add_rows, dot, nonzero, rectify
+from evallearn.compiled.vectors import AT_ONCE, LANES, add_placed, add_rows, dot, nonzero
 
 SIZES = (8, 16, 80, LANES * AT_ONCE, LANES * AT_ONCE + 8, 176)
 
@@ -22,36 +22,35 @@ def numbers(units: int, rows: int) -> tuple[np.ndarray, ...]:
     )  # fmt: skip
 
 
-def by_address(bias, weights, places, values, n, units):
-    h = np.empty(units, np.float32)
-    add_rows(h.ctypes.data, bias.ctypes.data, weights.ctypes.data, places.ctypes.data, values.ctypes.data, n, units)
+def by_address(add, bias, weights, places, values, n, units, floor=0):
+    h = np.full(units, np.nan, np.float32)
+    at = [a.ctypes.data for a in (h, bias, weights, places, values)]
+    add(*at, n, units, floor)
     return h
 
 
 @pytest.fixture(scope="module")
 def kernels():
-    """(add_rows, dot, rectify, nonzero) for every size, which must be known when they are compiled."""
+    """(add_rows, add_placed rectified, dot, nonzero) for every size, which must be known when they are compiled."""
 
     def make(units):
         @njit
-        def rows(h, bias, weights, places, values, n):
-            add_rows(
-                h.ctypes.data, bias.ctypes.data, weights.ctypes.data, places.ctypes.data, values.ctypes.data, n, units
-            )
+        def rows(h, bias, weights, places, values, n, units_, floor_):
+            add_rows(h, bias, weights, places, values, n, units, 0)
+
+        @njit
+        def placed(h, bias, weights, places, values, n, units_, floor_):
+            add_placed(h, bias, weights, places, values, n, units, 1)
 
         @njit
         def product(a, b):
             return dot(a.ctypes.data, b.ctypes.data, units)
 
         @njit
-        def rectified(h):
-            rectify(h.ctypes.data, units)
-
-        @njit
         def found(h, places):
             return nonzero(h.ctypes.data, places.ctypes.data, units)
 
-        return rows, product, rectified, found
+        return rows, placed, product, found
 
     return {units: make(units) for units in SIZES}
 
@@ -59,21 +58,33 @@ def kernels():
 @pytest.mark.parametrize("units", SIZES)
 def test_sums_of_rows_are_the_same_on_both_floors(units, kernels):
     for rows in (0, 1, 2, 7, 33):
-        bias, weights, places, values = numbers(units, max(1, rows))
-        h = np.full(units, np.nan, np.float32)
-        kernels[units][0](h, bias, weights, places, values, rows)
-        assert h.tobytes() == by_address(bias, weights, places, values, rows, units).tobytes()
+        given = bias, weights, places, values = numbers(units, max(1, rows))
         wanted = bias.copy()
         for place, value in zip(places[:rows], values[:rows], strict=True):
             wanted += value * weights[place]
-        assert h.tobytes() == wanted.tobytes()
+        assert by_address(kernels[units][0], *given, rows, units).tobytes() == wanted.tobytes()
+        assert by_address(add_rows, *given, rows, units).tobytes() == wanted.tobytes()
+        assert by_address(add_rows, *given, rows, units, 1).tobytes() == np.maximum(wanted, 0).tobytes()
+
+
+@pytest.mark.parametrize("units", SIZES)
+def test_rectified_sums_with_values_by_place_are_the_same_on_both_floors(units, kernels):
+    for rows in (0, 1, 2, 7, 33):
+        given = bias, weights, places, values = numbers(units, max(1, rows))
+        bias[:5] = np.nan, -np.inf, np.inf, -0.0, 0.0
+        wanted = bias.copy()
+        for place in places[:rows]:
+            wanted += values[place] * weights[place]
+        wanted = np.where(wanted > 0, wanted, np.float32(0))
+        assert by_address(kernels[units][1], *given, rows, units, 1).tobytes() == wanted.tobytes()
+        assert by_address(add_placed, *given, rows, units, 1).tobytes() == wanted.tobytes()
 
 
 @pytest.mark.parametrize("units", SIZES)
 def test_products_are_the_same_on_both_floors(units, kernels):
     a, weights, _, _ = numbers(units, 3)
     for b in weights:
-        compiled, plain = kernels[units][1](a, b), dot(a.ctypes.data, b.ctypes.data, units)
+        compiled, plain = kernels[units][2](a, b), dot(a.ctypes.data, b.ctypes.data, units)
         assert np.float32(compiled).tobytes() == np.float32(plain).tobytes()
         assert float(plain) == pytest.approx(float(a.astype(float) @ b.astype(float)), rel=1e-3, abs=1.0)
 
@@ -82,19 +93,8 @@ def test_rows_need_not_be_aligned(kernels):
     bias, weights, places, values = numbers(8, 5)
     shifted = np.empty(8 * 5 + 1, np.float32)[1:].reshape(5, 8)
     shifted[:] = weights
-    h = np.empty(9, np.float32)[1:]
-    kernels[8][0](h, bias, shifted, places, values, 5)
-    assert h.tobytes() == by_address(bias, weights, places, values, 5, 8).tobytes()
-
-
-@pytest.mark.parametrize("units", SIZES)
-def test_rectified_rows_are_the_same_on_both_floors(units, kernels):
-    row = np.random.default_rng(units).normal(0, 1, units).astype(np.float32)
-    row[:5] = np.nan, -np.inf, np.inf, -0.0, 0.0
-    compiled, plain = row.copy(), row.copy()
-    kernels[units][2](compiled)
-    rectify(plain.ctypes.data, units)
-    assert compiled.tobytes() == plain.tobytes() == np.where(row > 0, row, np.float32(0)).tobytes()
+    found = by_address(kernels[8][0], bias, shifted, places, values, 5, 8)
+    assert found.tobytes() == by_address(add_rows, bias, weights, places, values, 5, 8).tobytes()
 
 
 @pytest.mark.parametrize("units", SIZES)
