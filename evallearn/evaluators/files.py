@@ -41,6 +41,8 @@ TYPES = {
     "q3": "I16 (int16)", "c1": "I32 (int32)", "c2": "I32 (int32)", "c3": "I32 (int32)",
 }  # fmt: skip
 """Of the tensors that are not float32."""
+HALF = "F16"
+"""How a net's weights may be stored as well, which loses nothing where they were rounded so (`NetEval.halved`)."""
 
 
 def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
@@ -49,9 +51,18 @@ def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
 
     path = Path(path)
     header = json.dumps(_header(evaluator), sort_keys=True)
-    data = save({k: np.ascontiguousarray(t) for k, t in evaluator.tensors().items()}, metadata={KEY: header})
-    write_atomically(path, data)
+    tensors = {k: np.ascontiguousarray(t) for k, t in evaluator.tensors().items()}
+    if evaluator.kind == "net":
+        tensors = {k: _smallest(t) for k, t in tensors.items()}
+    write_atomically(path, save(tensors, metadata={KEY: header}))
     return path
+
+
+def _smallest(tensor: np.ndarray) -> np.ndarray:
+    """The same numbers in half the bytes, if they fit."""
+    with np.errstate(over="ignore"):
+        half = tensor.astype(np.float16)
+    return half if tensor.dtype == np.float32 and (half == tensor).all() else tensor
 
 
 def _header(evaluator: FeatureEval) -> dict[str, Any]:
@@ -139,7 +150,7 @@ def _read(path: Path, weights: bool) -> tuple[dict[str, Any], dict[str, np.ndarr
                 )
             for name in names:  # asked before it is read: NumPy has no bfloat16, and others fail in other ways
                 kind, wanted = file.get_slice(name).get_dtype(), TYPES.get(name, FLOAT32)
-                if kind != wanted.split()[0]:
+                if kind != wanted.split()[0] and not (header["kind"] == "net" and (wanted, kind) == (FLOAT32, HALF)):
                     raise EvaluatorError(f"{path}: tensor {name} is {kind}, not {wanted}: make the file again")
             tensors = {name: file.get_tensor(name) for name in names} if weights else {}
     except OSError as error:

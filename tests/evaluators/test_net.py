@@ -258,3 +258,20 @@ def test_other_tensors_activations_and_games_are_refused():
         NetEval(game("tic_tac_toe"), tensors_of(), "sigmod")
     with pytest.raises(EvaluatorError, match="tree has no features"):
         NetEval(TreeGame(), tensors_of())
+
+
+def test_weights_of_16_bits_take_half_the_bytes_and_lose_nothing_more(tmp_path):
+    whole = net("tic_tac_toe", (64, 8))
+    half = whole.halved()
+    save_evaluator(whole, tmp_path / "whole.safetensors")
+    save_evaluator(half, tmp_path / "half.safetensors")
+    sizes = [(tmp_path / f"{name}.safetensors").stat().st_size for name in ("whole", "half")]
+    weights = sum(whole.tensors()[k].size for k in TENSORS)
+    assert sizes[0] - sizes[1] > 1.9 * weights
+    read = load_evaluator(tmp_path / "half.safetensors", game("tic_tac_toe"))
+    for name in TENSORS:
+        assert read.tensors()[name].dtype == np.float32
+        assert read.tensors()[name].tobytes() == half.tensors()[name].tobytes()
+        assert np.abs(read.tensors()[name] - whole.tensors()[name]).max(initial=0) < 2e-3
+    with pytest.raises(EvaluatorError, match="holds a number that is not finite"):
+        NetEval(whole.game, {k: 1e6 * whole.tensors()[k] for k in TENSORS}).halved()
