@@ -4,8 +4,8 @@
 
 A net of one hidden layer learns by lambda-returns of its games, with steps that stay large. Then it teaches a larger
 one of two layers, which learns from means over all rolls with the luck taken off, several times from each round of
-games; and that one goes on by itself. The same command makes the same weights, whatever the number of threads; a run
-that was stopped goes on.
+games; and that one goes on by itself, and grows. The same command makes the same weights, whatever the number of
+threads; a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -43,6 +43,19 @@ STAGES = (
     Stage(300_000, {"hidden": (160,), "seed": 1, "horizon": 0}),
     Stage(20_000, {"hidden": (256, 32), "seed": 2} | EXACT, begins_anew=True),
     *(Stage(20_000, {"learning_rate": 1e-3, "seed": seed} | EXACT) for seed in (3, 4, 5)),
+    # A net that has become good learns from many games at once, or it would learn a few by heart.
+    Stage(
+        48_000,
+        EXACT
+        | {"games_per_round": 24_000, "remembered": 2, "epochs": 5}
+        | {"hidden": (400, 64), "learning_rate": 1e-3, "seed": 1001},
+    ),
+    Stage(
+        64_000,
+        EXACT
+        | {"lambda_": 0.7, "games_per_round": 8000, "remembered": 5, "epochs": 2}
+        | {"learning_rate": 7e-4, "seed": 7},
+    ),
 )
 
 
@@ -56,7 +69,7 @@ def learn(folder: Path, out: Path) -> None:
         net = trainer.net_
         games, moves = games + trainer.games_, moves + trainer.moves_
     made = {"method": "td", "games": games, "moves": moves, "seed": STAGES[0].settings["seed"]}
-    save_evaluator(trainer.evaluator(made), out)
+    save_evaluator(trainer.evaluator(made).halved(), out)
 
 
 def main(words: list[str] | None = None) -> int:
