@@ -154,7 +154,7 @@ def test_early_rounds_are_short():
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"hidden": (8, 16), "activation": "sigmoid", "exact_from": 0.5, "horizon": 60, "epochs": 2}]
+    "more", [{}, {"hidden": (16, 8), "activation": "sigmoid", "exact_from": 0.5, "horizon": 60, "epochs": 2}]
 )
 def test_resumed_learning_gives_the_same_bytes(tmp_path, more):
     file = tmp_path / "c.safetensors"
@@ -229,7 +229,7 @@ def test_checkpoints_of_other_settings_and_other_files_are_refused(tmp_path):
 
 # --- what is learned -------------------------------------------------------------------------------------------------
 def test_it_learns_to_take_the_win():
-    trainer = quick(learning_rate=1e-2, hidden=(16,), opening_plies=4).fit(TTT, games=4000)
+    trainer = quick(learning_rate=1e-2, opening_plies=4).fit(TTT, games=4000)
     e = trainer.evaluator({"name": "mine"})
     assert (e.name, e.made["method"], e.made["games"]) == ("mine", "td", trainer.games_)
     wins, fork = TTT.from_text("XX.OO...."), TTT.from_text("X.....O.X")
