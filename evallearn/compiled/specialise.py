@@ -124,7 +124,7 @@ def _leave_out_wrappers(module: ModuleType) -> None:
 
     Numba makes one for Python and one for C of every function, which is a tenth to a fifth of the time that it takes.
     """
-    kernels = [value for value in vars(module).values() if isinstance(value, Dispatcher)]
+    kernels: list[Any] = [value for value in vars(module).values() if isinstance(value, Dispatcher)]
     for kernel in kernels:  # its own, not those that it was given
         if kernel.py_func.__module__ == module.__name__ and isinstance(kernel._cache, NullCache):
             kernel.targetoptions.update(WITHOUT_WRAPPERS)
