@@ -63,7 +63,7 @@ def _on_compiled_rules(game: Game, evaluator: Evaluator | None) -> tuple[Game, E
     """The same, ten times as fast."""
     from evallearn.compiled.game import CompiledGame
 
-    game, evaluator = CompiledGame(game), copy(evaluator)
-    if evaluator is not None:
-        evaluator.game = game
-    return game, evaluator
+    fast, evaluator = CompiledGame(game), copy(evaluator)
+    if evaluator is not None:  # it may see the same game through other eyes
+        evaluator.game = fast if evaluator.game.name == game.name else CompiledGame(evaluator.game)
+    return fast, evaluator

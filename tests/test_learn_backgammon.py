@@ -16,7 +16,7 @@ def test_stages_follow_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[
     script.GAME, script.ROUNDS = "tic_tac_toe", {"games_per_round": 50}  # a game that is quickly played
     script.STAGES = (
         script.Stage(20, {"hidden": (8,), "seed": 1}),
-        script.Stage(10, {"hidden": (16, 8), "seed": 2}, begins_anew=True),
+        script.Stage(10, {"hidden": (16, 8), "activation": "sigmoid", "seed": 2}, begins_anew=True),
         script.Stage(10, {"seed": 3}),
     )
     words = ["--out", str(tmp_path / "net.safetensors"), "--run", str(tmp_path / "run")]

@@ -10,6 +10,7 @@ from scripts import benchmark
 TINY = ["--hidden", "8", "--warm", "20", "--seconds", "0.01", "--batch", "64"]
 
 
+@pytest.mark.long
 def test_every_way_is_measured(capsys):
     script = benchmark("neural_speed")
     assert script.main([*TINY, "--json"]) == 0

@@ -65,16 +65,22 @@ def copied(tmp_path: Path) -> Path:
     return source
 
 
-def test_wheel_holds_every_module_once(tmp_path: Path) -> None:
-    source = copied(tmp_path)
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(source)]
-    subprocess.run(command, check=True, capture_output=True)
-    names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
-    packed = sorted(n for n in names if n.endswith(".py"))
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a wheel and an sdist, both made as pip does, by the backend that pyproject.toml names."""
+    source = copied(tmp_path_factory.mktemp("packed"))
+    build = "from setuptools import build_meta as b; b.build_sdist('dist'); b.build_wheel('dist')"
+    subprocess.run([sys.executable, "-c", build], check=True, capture_output=True, cwd=source)
+    return source / "dist"
+
+
+def test_wheel_holds_every_module_once(packed: Path) -> None:
+    names = zipfile.ZipFile(next(packed.glob("*.whl"))).namelist()
+    modules = sorted(n for n in names if n.endswith(".py"))
     in_tree = [p.relative_to(ROOT) for p in (ROOT / "evallearn").rglob("*.py")]
     wanted = {p.as_posix() for p in in_tree if p.parts[1] not in FOLDERS}
     wanted |= {f"evallearn/{p.relative_to(ROOT).as_posix()}" for f in FOLDERS for p in (ROOT / f).rglob("*.py")}
-    assert packed == sorted(wanted)
+    assert modules == sorted(wanted)
     assert sorted(n for n in names if n.startswith("evallearn/zoo/")) == zoo_files()
     assert {n.split("/")[0] for n in names} == {"evallearn", f"evallearn-{evallearn.__version__}.dist-info"}
 
@@ -84,12 +90,9 @@ def zoo_files() -> list[str]:
     return sorted(p.relative_to(ROOT).as_posix() for p in found)
 
 
-def test_sdist_holds_the_zoo(tmp_path: Path) -> None:
-    source = copied(tmp_path)
-    build = "from setuptools import build_meta; build_meta.build_sdist('dist')"
-    subprocess.run([sys.executable, "-c", build], check=True, capture_output=True, cwd=source)
-    with tarfile.open(next((source / "dist").glob("*.tar.gz"))) as packed:
-        names = {name.partition("/")[2] for name in packed.getnames()}
+def test_sdist_holds_the_zoo(packed: Path) -> None:
+    with tarfile.open(next(packed.glob("*.tar.gz"))) as sdist:
+        names = {name.partition("/")[2] for name in sdist.getnames()}
     assert set(zoo_files()) <= names
 
 

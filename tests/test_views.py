@@ -29,13 +29,14 @@ def test_a_game_is_seen_through_other_eyes_if_only_a_view_differs() -> None:
         RICH.seen_as("backgammon,features=teasuro")
 
 
-def test_a_file_of_another_view_loads_and_searches(tmp_path: Path) -> None:
+@pytest.mark.parametrize("floor", ["plain", pytest.param("compiled", marks=pytest.mark.long)])
+def test_a_file_of_another_view_loads_and_searches(floor: str, tmp_path: Path) -> None:
     raw = LinearEval(RAW, np.zeros((3, 198)), np.zeros(3))
     path = save_evaluator(raw, tmp_path / "raw.safetensors")
     found = load_evaluator(path, RICH)
     assert found.game.name == RAW.name
     assert Expectiminimax(RICH, found, floor="plain").game is RICH
-    agent = parse_agent(f"{path}@depth=1", RICH)
+    agent = parse_agent(f"expectiminimax,floor={floor}:{path}@depth=1", RICH)
     s = RICH.from_text("4HPwATDgc/ABMA:31")
     assert agent.choose(s, seed=1).action in RICH.actions(s)
     with pytest.raises(EvaluatorError, match="is an Eval of backgammon,features=tesauro, not of pig"):

@@ -122,7 +122,7 @@ class TdLearner:
             ("values", "f8", (rules.max_actions,)), ("movers", "i4", plies), ("starts", "i8", plies),
             ("gaps", "f8", plies), ("followed", "i4", plies),
             ("least", "f8"), ("deep", "i8"), ("depth", "i8"), ("deep_from", "i8"), ("deep_cooling", "f8"),
-            ("below", "i4", (settings.depth, rules.max_actions)),
+            ("below", "i4", (DEEPEST, rules.max_actions)),
         ]  # fmt: skip
         self.box = np.zeros(1, np.dtype(fields, align=True))
         self.box["words"] = game.encode(game.initial())

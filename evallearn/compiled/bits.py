@@ -23,7 +23,7 @@ _marked: set[Any] = set()
 def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Marks a plain function as compilable. It stays a plain function: it runs, debugs and counts for coverage."""
     if function not in _marked and not hasattr(function, "py_func"):  # once: Numba would try each mark in turn
-        register_jitable(function)
+        register_jitable(no_cfunc_wrapper=True)(function)  # C never calls it; one for Python Numba leaves out itself
         _marked.add(function)
     return function
 

@@ -24,7 +24,7 @@ RULE_NAMES = (
 DECLARATIONS = (
     "name", "version", "n_players", "has_chance", "zero_sum", "utility_range", "levels", "scored",
     "feature_names", "antisymmetric", "n_phases", "heuristics", "search_settings", "opening_plies",
-    "parameters", "n_cells", "cell_values", "stacks", "stack_contents", "symmetries", "pattern_sets",
+    "parameters", "views", "n_cells", "cell_values", "stacks", "stack_contents", "symmetries", "pattern_sets",
 )  # fmt: skip
 
 PERFT_UNHEARD = 6

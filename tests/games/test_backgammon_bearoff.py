@@ -21,6 +21,7 @@ from evallearn.games.backgammon.bearoff import Bearoff, number
 from evallearn.games.backgammon.moves import CHECKERS, NO_DICE, OFF, ROLLS, Side, State, turns
 from evallearn.protocols import Limits
 from evallearn.search import Expectiminimax
+from evallearn.search.dice_rollout import DiceRollout
 
 GAME = Backgammon()
 ACE_LEFT: Side = (14, 1, *[0] * 24)
@@ -164,6 +165,18 @@ def test_an_eval_knows_the_bear_off_and_asks_below_elsewhere(installed):
 
 
 def test_both_floors_agree_to_the_last_bit(installed):
+    """Each move of a rollout is chosen, and its luck judged, by what the Eval says of every move and every roll."""
+    evaluator, rng = parse_evaluator("solved:handwritten:race", GAME), random.Random(6)
+    assert isinstance(evaluator, SolvedEval)
+    for most in (3, 6, 15):
+        own, opp = random_side(rng, most), random_side(rng, most)
+        s = State(side(0, 1, 2, 3, 4, 5) if most == 15 else own, opp, NO_DICE, most % 2)  # one with the gammon
+        plain, compiled = (DiceRollout(GAME, evaluator, s, 0, 5, 3, floor)(range(2)) for floor in ("plain", "compiled"))
+        assert plain == compiled
+
+
+@pytest.mark.long
+def test_both_floors_of_a_search_agree_to_the_last_bit(installed):
     evaluator, rng = parse_evaluator("solved:handwritten:race", GAME), random.Random(6)
     assert isinstance(evaluator, SolvedEval)
     searches = [Expectiminimax(GAME, evaluator, floor=floor) for floor in ("plain", "compiled")]

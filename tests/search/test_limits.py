@@ -5,18 +5,14 @@ The trees are those of hashed_trees.py, too large for any search to come to an e
 
 from __future__ import annotations
 
-import gc
 import re
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import pytest
 from hashed_trees import HashedDice, HashedMany, HashedTree
+from interrupting import ctrl_c_after
 from toys import Takeaway
 
 from evallearn import AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, LinearEval, MaxN, Minimax, get_game
@@ -101,28 +97,6 @@ def test_first_of_several_limits_counts(name: str, floor: str) -> None:
 
 
 # --- Ctrl-C ----------------------------------------------------------------------------------------------------------
-@contextmanager
-def ctrl_c_after(seconds: float) -> Iterator[list[float]]:
-    """Sends SIGINT to the main thread, as a terminal does; yields when it was sent.
-
-    Without the garbage collector: Hypothesis has a callback in it, and Python drops a Ctrl-C that arrives there.
-    """
-    sent: list[float] = []
-
-    def send() -> None:
-        sent.append(time.perf_counter())
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # type: ignore[arg-type]  # it has one
-
-    timer = threading.Timer(seconds, send)
-    gc.disable()
-    timer.start()
-    try:
-        yield sent
-    finally:
-        timer.cancel()
-        gc.enable()
-
-
 @every_search
 def test_ctrl_c_stops_within_a_fifth_of_a_second_with_the_best_so_far(name: str, floor: str) -> None:
     search, s = built(name, floor), root(name)
@@ -192,8 +166,9 @@ def test_finished_games_are_refused(name: str, floor: str) -> None:
         built(name, floor).search(over, Limits(depth=1, nodes=10))
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-@pytest.mark.parametrize("name", ["expectiminimax", "star2", "mcts", pytest.param("flat", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("name", "floor"), [case for case in CASES if case.values[0] in ("expectiminimax", "star2", "mcts", "flat")]
+)
 def test_positions_that_wait_for_the_dice_are_refused(name: str, floor: str) -> None:
     rolls = (DICE.result(DICE.root(seed, **ENDLESS), 0) for seed in range(100))
     waiting = next(s for s in rolls if DICE.to_play(s) == -1)

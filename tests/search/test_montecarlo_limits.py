@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from interrupting import ctrl_c_after
 from simulations import FLOORS, built, game_of
 from toys import CoinRace, Takeaway, TreeGame
 from walkers import Walkers
@@ -68,18 +65,6 @@ def test_flat_search_shares_the_playouts_and_reports_mean_and_error() -> None:
     assert found.value == pytest.approx(3.5, abs=0.4)  # random play: 2, 2, 2 or 8
     assert found.standard_error == pytest.approx(math.sqrt(6.75 / 1000), rel=0.1)
     assert (found.action, found.pv, found.depth, found.exact) == (1, (1,), 1, False)
-
-
-@contextmanager
-def ctrl_c_after(seconds: float) -> Iterator[None]:
-    """Sends SIGINT to the main thread, as a terminal does."""
-    ident = threading.main_thread().ident or 0
-    timer = threading.Timer(seconds, lambda: signal.pthread_kill(ident, signal.SIGINT))
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 @pytest.mark.parametrize(("kind", "name"), [(MCTS, "pig"), (FlatMonteCarlo, "tic_tac_toe")])

@@ -218,7 +218,7 @@ def test_compiled_searches_of_two_players_are_minimax_where_there_are_no_dice() 
     game, evaluator = fast("hashed_tree")
     oracle = Minimax(game, evaluator)
     searches: list[Any] = [expectiminimax("hashed_tree", pruning, "compiled", True) for pruning in PRUNING]
-    searches.append(MaxN(game, evaluator, floor="compiled"))
+    searches += [kind(game, evaluator, floor="compiled") for kind in (MaxN, Paranoid)]
 
     def check(seed: int, shape: Shape, depth: int, tie: int | None) -> None:
         s, limits = HashedTree().root(seed, **shape._asdict()), Limits(depth=depth)
@@ -248,7 +248,7 @@ def test_every_search_of_two_players_is_minimax_in_every_game_without_dice(name:
 def two_player_searches(name: str) -> list[Any]:
     game, evaluator = fast(name)
     rivals = [Expectiminimax(game, evaluator, pruning=pruning, floor="plain") for pruning in PRUNING]
-    return [*rivals, MaxN(game, evaluator, floor="plain"), Paranoid(game, evaluator)]
+    return [*rivals, *(kind(game, evaluator, floor="plain") for kind in (MaxN, Paranoid))]
 
 
 class Against(HashedMany):

@@ -16,7 +16,7 @@ from toys import Takeaway, python_path
 from evallearn.cli import run
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators import load_evaluator
-from evallearn.evaluators.net import TENSORS
+from evallearn.evaluators.net import TENSORS, NetEval
 from evallearn.registry import get_game
 from evallearn.train.neural import EARLY_ROUNDS, NeuralLearner, NeuralTrainer
 from evallearn.train.neural_net import NetLearner, first_net, widened
@@ -158,7 +158,7 @@ def test_early_rounds_are_short():
     "more",
     [
         {},
-        {"hidden": (8, 16), "activation": "sigmoid", "exact_from": 0.5, "horizon": 60, "epochs": 2},
+        {"hidden": (16, 8), "activation": "sigmoid", "exact_from": 0.5, "horizon": 60, "epochs": 2},
         {"remembered": 3, "epochs": 2},
     ],
 )
@@ -235,7 +235,7 @@ def test_checkpoints_of_other_settings_and_other_files_are_refused(tmp_path):
 
 # --- what is learned -------------------------------------------------------------------------------------------------
 def test_it_learns_to_take_the_win():
-    trainer = quick(learning_rate=1e-2, hidden=(16,), opening_plies=4).fit(TTT, games=4000)
+    trainer = quick(learning_rate=1e-2, opening_plies=4).fit(TTT, games=4000)
     e = trainer.evaluator({"name": "mine"})
     assert (e.name, e.made["method"], e.made["games"]) == ("mine", "td", trainer.games_)
     wins, fork = TTT.from_text("XX.OO...."), TTT.from_text("X.....O.X")
@@ -349,15 +349,24 @@ def test_it_begins_with_the_net_that_it_is_given():
 
 @pytest.mark.parametrize(("old", "new"), [((8,), (24,)), ((8, 8), (16, 8)), ((8, 8), (16, 24))])
 def test_a_net_that_grows_says_the_same_at_first(old, new):
-    rng, small = np.random.default_rng(2), first_net(TTT, old, 1, split=True)
-    small = type(small)(TTT, {k: rng.normal(0, 0.5, small.tensors()[k].shape) for k in TENSORS})
+    small = wild(old)
     large = widened(small, new, 1)
     assert large.hidden == new
     for s in (TTT.initial(), TTT.from_text("XX.OO....")):
         assert large.evaluate(s, 0) == small.evaluate(s, 0)
-    trainer = quick(start=small, hidden=new).fit(TTT, games=80)
-    first, last = large.tensors()["w1"][:, :, 8:], trainer.net_.tensors()["w1"][:, :, 8:]
-    assert np.abs(last - first).max() > 1e-4  # what is new learns too
+
+
+def test_what_has_grown_learns_too():
+    start = wild((8, 8))
+    trainer = quick(start=start, hidden=(16, 8)).fit(TTT, games=80)
+    first, last = (e.tensors()["w1"][:, :, 8:] for e in (widened(start, (16, 8), 1), trainer.net_))
+    assert np.abs(last - first).max() > 1e-4
+
+
+def wild(hidden):
+    shapes = first_net(TTT, hidden, 1, split=True).tensors()
+    rng = np.random.default_rng(2)
+    return NetEval(TTT, {k: rng.normal(0, 0.5, shapes[k].shape) for k in TENSORS}, "sigmoid")
 
 
 @pytest.mark.parametrize("hidden", [(8,), (24, 8), (8, 16)])

@@ -17,7 +17,7 @@ PLAIN = {"alpha": 0.4, "epsilon": 0.2, "lambda_": 0.6, "opening_plies": 4}
 FAST = [
     ("tic_tac_toe", "tdleaf", {}),
     ("connect_four", "treestrap", {"coherence": True, "half_life": 2, "horizon": 9}),
-    ("connect_four", "td", {"coherence": True, "only": ("centre", "open_threes"), "by_phase": False}),
+    ("tic_tac_toe", "td", {"coherence": True, "only": ("centre", "open_twos"), "by_phase": False}),
 ]
 LONG = [("tic_tac_toe", target, {}) for target in TARGETS]
 LONG += [(game, target, {}) for game in ("connect_four", "othello", "checkers") for target in TARGETS]

@@ -50,7 +50,7 @@ def same(a, b) -> bool:
     ],
     ids=["td0", "lambda", "coherence", "deep"],
 )
-@pytest.mark.parametrize("chosen", ["lines", "classic"])
+@pytest.mark.parametrize("chosen", ["lines", "straight-3", pytest.param("classic", marks=pytest.mark.long)])
 def test_kernel_learns_what_plain_python_learns_bit_for_bit(settings, chosen):
     game, patterns = (ConnectFour(), LINES) if chosen == "lines" else (Othello(), Othello.pattern_sets[chosen])
     layout = Layout.of(game, patterns)
