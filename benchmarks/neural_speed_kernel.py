@@ -39,7 +39,7 @@ def net_alone(places, values, counts, box, out):
     for i in range(len(counts)):
         add_rows(
             h.ctypes.data, params.b1[0].ctypes.data, params.w1[0].ctypes.data,
-            places[i].ctypes.data, values[i].ctypes.data, np.int64(counts[i]), H1, 1,
+            places[i].ctypes.data, values[i].ctypes.data, np.int64(counts[i]), H1, 1, 0,
         )  # fmt: skip
         conclude(h, np.int64(0), params)
         for j in range(out.shape[1]):

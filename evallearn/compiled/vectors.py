@@ -14,7 +14,6 @@ of eight that is known when a kernel is compiled.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -30,25 +29,18 @@ AT_ONCE = 12
 """Vectors that are summed up side by side: so many stay in registers."""
 
 
-def add_rows(h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: int, floor: int) -> None:
+def add_rows(
+    h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: int, floor: int, placed: int
+) -> None:
     """h = bias + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ..., row after row.
 
     floor: 1 rectifies the sums: every number that is not above 0, NaN too, becomes 0.
+    placed: 1 takes values[places[0]], values[places[1]], ...: the units of a layer before, of which most are 0.
     """
-    at = _floats(values, int(n)), _places(places, int(n))
-    _sum(h, bias, ((v, _row(weights, p, units)) for v, p in zip(*at, strict=True)), units, floor)
-
-
-def add_placed(h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: int, floor: int) -> None:
-    """The same with values[places[0]], values[places[1]], ...: the units of a layer before, of which most are 0."""
-    rows = ((_floats(int(values) + 4 * int(p), 1)[0], _row(weights, p, units)) for p in _places(places, int(n)))
-    _sum(h, bias, rows, units, floor)
-
-
-def _sum(h: Any, bias: Any, rows: Iterable[tuple[Any, np.ndarray]], units: int, floor: int) -> None:
     total = _floats(bias, units).copy()
-    for value, row in rows:
-        total += value * row
+    for i, place in enumerate(_places(places, int(n)).tolist()):
+        value = _floats(int(values) + 4 * (place if placed else i), 1)[0]
+        total += value * _floats(int(weights) + 4 * units * place, units)
     _floats(h, units)[:] = np.where(total > 0, total, np.float32(0)) if floor else total
 
 
@@ -75,10 +67,6 @@ def _floats(address: Any, n: int) -> np.ndarray:
 
 def _places(address: Any, n: int) -> np.ndarray:
     return np.ctypeslib.as_array((ctypes.c_int32 * n).from_address(int(address)))
-
-
-def _row(weights: Any, place: Any, units: int) -> np.ndarray:
-    return _floats(int(weights) + 4 * units * int(place), units)
 
 
 def _load(builder: Any, address: Any, kind: Any, offset: Any) -> Any:
@@ -183,22 +171,11 @@ def _zeros() -> Any:
 
 
 @overload(add_rows, prefer_literal=True)
-def _add_rows_compiled(h, bias, weights, places, values, n, units, floor):
-    def compiled(h, bias, weights, places, values, n, units, floor):
+def _add_rows_compiled(h, bias, weights, places, values, n, units, floor, placed):
+    def compiled(h, bias, weights, places, values, n, units, floor, placed):
         _add_rows(
             types.uint64(h), types.uint64(bias), types.uint64(weights), types.uint64(places), types.uint64(values),
-            types.int64(n), units, floor, 0,
-        )  # fmt: skip
-
-    return compiled
-
-
-@overload(add_placed, prefer_literal=True)
-def _add_placed_compiled(h, bias, weights, places, values, n, units, floor):
-    def compiled(h, bias, weights, places, values, n, units, floor):
-        _add_rows(
-            types.uint64(h), types.uint64(bias), types.uint64(weights), types.uint64(places), types.uint64(values),
-            types.int64(n), units, floor, 1,
+            types.int64(n), units, floor, placed,
         )  # fmt: skip
 
     return compiled

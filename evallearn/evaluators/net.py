@@ -191,7 +191,7 @@ class NetEval(Foretelling):
         from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import specialise
-        from evallearn.compiled.vectors import add_placed, add_rows, dot, nonzero
+        from evallearn.compiled.vectors import add_rows, dot, nonzero
 
         rules = self.game.rules
         assert rules is not None
@@ -201,7 +201,6 @@ class NetEval(Foretelling):
             **bindings(rules, *names),
             **UNIT,
             add_rows=add_rows,
-            add_placed=add_placed,
             dot=dot,
             nonzero=nonzero,
             squash=jitable(squash),

@@ -3,7 +3,7 @@
 
 to_play, viewer, phase, features_mover | features_player, active_features    the game's `Rules`
 N_FEATURES, H1, H2, LAST, OUTPUTS, NETS, ACTIVATION, FLOOR                   of the net
-add_rows, add_placed, dot, nonzero, squash, MIDDLE, BY_MOVER, HAS_ACTIVE      of the toolkit and the game
+add_rows, dot, nonzero, squash, MIDDLE, BY_MOVER, HAS_ACTIVE                 of the toolkit and the game
 SATURATED, P0 .. P2, Q0 .. Q3, HALF                                          see net.py
 
 Every sum has its order (vectors.py), so there is no fastmath, and the plain floor can repeat it to the last bit. A
@@ -83,15 +83,15 @@ def foretell(s, params):
     h1 = params.hidden1
     add_rows(
         h1.ctypes.data, params.b1[k].ctypes.data, params.w1[k].ctypes.data,
-        params.places.ctypes.data, params.values.ctypes.data, active(s, params), H1, FLOOR,
+        params.places.ctypes.data, params.values.ctypes.data, active(s, params), H1, FLOOR, 0,
     )  # fmt: skip
     if ACTIVATION > 0:
         limit(h1, H1)
     if H2 > 0:
         h2 = params.hidden2
-        add_placed(
+        add_rows(
             h2.ctypes.data, params.b2[k].ctypes.data, params.w2[k].ctypes.data, params.places.ctypes.data,
-            h1.ctypes.data, nonzero(h1.ctypes.data, params.places.ctypes.data, H1), H2, FLOOR,
+            h1.ctypes.data, nonzero(h1.ctypes.data, params.places.ctypes.data, H1), H2, FLOOR, 1,
         )  # fmt: skip
         if ACTIVATION > 0:
             limit(h2, H2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from evallearn.compiled.vectors import AT_ONCE, LANES, add_placed, add_rows, dot, nonzero
+from evallearn.compiled.vectors import AT_ONCE, LANES, add_rows, dot, nonzero
 
 SIZES = (8, 16, 80, LANES * AT_ONCE, LANES * AT_ONCE + 8, 176)
 
@@ -22,25 +22,25 @@ def numbers(units: int, rows: int) -> tuple[np.ndarray, ...]:
     )  # fmt: skip
 
 
-def by_address(add, bias, weights, places, values, n, units, floor=0):
+def by_address(add, bias, weights, places, values, n, units, floor=0, placed=0):
     h = np.full(units, np.nan, np.float32)
     at = [a.ctypes.data for a in (h, bias, weights, places, values)]
-    add(*at, n, units, floor)
+    add(*at, n, units, floor, placed)
     return h
 
 
 @pytest.fixture(scope="module")
 def kernels():
-    """(add_rows, add_placed rectified, dot, nonzero) for every size, which must be known when they are compiled."""
+    """(add_rows, by place and rectified, dot, nonzero) for every size, which must be known when they are compiled."""
 
     def make(units):
         @njit
-        def rows(h, bias, weights, places, values, n, units_, floor_):
-            add_rows(h, bias, weights, places, values, n, units, 0)
+        def rows(h, bias, weights, places, values, n, *_):
+            add_rows(h, bias, weights, places, values, n, units, 0, 0)
 
         @njit
-        def placed(h, bias, weights, places, values, n, units_, floor_):
-            add_placed(h, bias, weights, places, values, n, units, 1)
+        def placed(h, bias, weights, places, values, n, *_):
+            add_rows(h, bias, weights, places, values, n, units, 1, 1)
 
         @njit
         def product(a, b):
@@ -76,8 +76,8 @@ def test_rectified_sums_with_values_by_place_are_the_same_on_both_floors(units, 
         for place in places[:rows]:
             wanted += values[place] * weights[place]
         wanted = np.where(wanted > 0, wanted, np.float32(0))
-        assert by_address(kernels[units][1], *given, rows, units, 1).tobytes() == wanted.tobytes()
-        assert by_address(add_placed, *given, rows, units, 1).tobytes() == wanted.tobytes()
+        assert by_address(kernels[units][1], *given, rows, units, 1, 1).tobytes() == wanted.tobytes()
+        assert by_address(add_rows, *given, rows, units, 1, 1).tobytes() == wanted.tobytes()
 
 
 @pytest.mark.parametrize("units", SIZES)
