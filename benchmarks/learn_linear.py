@@ -1,12 +1,14 @@
-"""Learns a linear Eval of chess or checkers, generation after generation, from self-play at a number of nodes.
+"""Learns a linear Eval generation after generation, from what searches say and how games end.
 
     python benchmarks/learn_linear.py chess --out chess-linear.safetensors --run runs/chess-linear
     python benchmarks/learn_linear.py checkers --out checkers-linear.safetensors --run runs/checkers-linear
+    python benchmarks/learn_linear.py 2048 --out 2048-linear.safetensors --run runs/2048-linear
+    python benchmarks/learn_linear.py pacman --out pacman-linear.safetensors --run runs/pacman-linear
 
-Chess begins with a hand-written Eval, checkers with one that learns from zero while it plays, by td. Each generation
-then plays with the Eval of the one before, keeps the quiet plies, and fits the records of the last generations by
-logistic regression. What is learned is the outcome of the game mixed with the value that the search saw. The same
-command and seed make the same weights, on any number of workers; a run that was stopped goes on.
+Checkers begins with an Eval that learns from zero while it plays, by td, the others with a hand-written one. Each
+generation then plays with the Eval of the one before, keeps the quiet plies, and fits the records of the last
+generations by logistic regression. What is learned is the outcome of the game mixed with the value that the search
+saw. The same command and seed make the same weights, on any number of workers; a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ class Plan:
     """Who plays the first generation: an Eval by name, or one that td teaches in so many games."""
     games: tuple[int, ...]
     """Of each generation."""
-    nodes: int
-    """Positions per move of self-play."""
+    limits: Limits
+    """Of each move of self-play."""
     random_plies: int
     blend: tuple[float, ...]
     """The share of the outcome in what each generation learns: the search can be trusted more from one to the next."""
@@ -48,8 +50,10 @@ class Plan:
 
 
 PLANS = {
-    "chess": Plan("handwritten:positional", (2500, 3000, 3500), 400, 8, (0.2, 0.1, 0.1), 3, True),
-    "checkers": Plan(20_000, (3000, 4000), 300, 6, (0.1, 0.1), 2, False),
+    "chess": Plan("handwritten:positional", (2500, 3000, 3500), Limits(nodes=400), 8, (0.2, 0.1, 0.1), 3, True),
+    "checkers": Plan(20_000, (3000, 4000), Limits(nodes=300), 6, (0.1, 0.1), 2, False),
+    "2048": Plan("handwritten:snake", (400, 400), Limits(depth=2), 0, (0.2, 0.2), 1, False),
+    "pacman": Plan("handwritten:hunter", (1000,), Limits(nodes=1000), 8, (0.1,), 1, False, 0.05),
 }
 TD_DEPTH = 3
 
@@ -68,13 +72,13 @@ def beginning(game: Game, plan: Plan, given: argparse.Namespace) -> Evaluator:
 
 def generation(game: Game, plan: Plan, number: int, evaluator: Evaluator, given: argparse.Namespace) -> Evaluator:
     """Plays, fits and keeps the Eval of one generation."""
-    agent = SearchAgent(game, evaluator, Limits(nodes=plan.nodes), random_ties=True)
+    agent = SearchAgent(game, evaluator, plan.limits, random_ties=True)
     config = SelfPlayConfig(
         games=plan.games[number], seed=given.seed + 1000 * number, random_plies=plan.random_plies,
         exploration=plan.exploration, quiet=True,
     )  # fmt: skip
     folders = [given.run / f"generation-{i}" for i in range(max(0, number + 1 - plan.remembered), number + 1)]
-    played = run_selfplay(folders[-1], game, [agent, agent], config, workers=given.workers)
+    played = run_selfplay(folders[-1], game, [agent] * game.n_players, config, workers=given.workers)
     name = f"{game.name}-linear" + ("" if number == len(plan.games) - 1 else f"-{number}")
     made = {"name": name, "command": f"python benchmarks/learn_linear.py {game.name} --seed {given.seed}"}
     dataset = Dataset(folders, game=game)

@@ -10,13 +10,14 @@ from scripts import benchmark
 
 from evallearn import get_game
 from evallearn.evaluators import load_evaluator
+from evallearn.protocols import Limits
 
 
 @pytest.fixture
 def script() -> ModuleType:
     """With a plan for a game that is quickly played."""
     module = benchmark("learn_linear")
-    module.PLANS = {"tic_tac_toe": module.Plan("handwritten:lines", (30, 20), 20, 3, (0.5, 0.2), 2, True)}
+    module.PLANS = {"tic_tac_toe": module.Plan("handwritten:lines", (30, 20), Limits(nodes=20), 3, (0.5, 0.2), 2, True)}
     return module
 
 
@@ -50,6 +51,6 @@ def stop_before_the_second(generation):
 
 
 def test_an_unknown_teacher_ends_with_2(script, tmp_path, capsys):
-    script.PLANS = {"tic_tac_toe": script.Plan("handwritten:liens", (2,), 20, 3, (0.5,), 1, True)}
+    script.PLANS = {"tic_tac_toe": script.Plan("handwritten:liens", (2,), Limits(nodes=20), 3, (0.5,), 1, True)}
     assert script.main(words(tmp_path)) == 2
     assert "did you mean" in capsys.readouterr().err
