@@ -30,7 +30,7 @@ PLAN = {
     "connect_four": (4000, "threats", 400, 2000),
     "othello": (3000, "mobility", 400, 2000),
     "checkers": (1500, "positional", 300, 2000),
-    "chess": (150, "positional", 30, 1000),
+    "chess": (1000, "positional", 100, 1000),
 }
 GENERATIONS, DEPTH = 2, 2
 
