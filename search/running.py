@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from time import perf_counter
 from typing import Any
+
+HEARD_WITHIN = 0.2
+"""Seconds: the main thread looks up so often, since Ctrl-C may reach another thread and would not wake it."""
 
 
 class KernelThreads:
@@ -32,10 +36,13 @@ class KernelThreads:
             return False
         if self.pool is None:
             self.pool = ThreadPoolExecutor(len(self.stops), "search")
-        running = [self.pool.submit(work) for work in works]
-        interrupted = False
+        running: list[Future[Any]] = []
+        interrupted, end = False, math.inf if deadline is None else deadline
         try:
-            wait(running, None if deadline is None else max(0.0, deadline - perf_counter()), FIRST_COMPLETED)
+            running.extend(map(self.pool.submit, works))
+            while (left := end - perf_counter()) > 0:
+                if wait(running, min(left, HEARD_WITHIN), FIRST_COMPLETED).done:
+                    break
         except KeyboardInterrupt:
             interrupted = True
         finally:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
-import threading
 from typing import Any
 
 import pytest
+from interrupting import ctrl_c_after
 
 from evallearn import get_game
 from evallearn.cli import run
@@ -130,12 +129,8 @@ def test_comparison_suits_every_kind_of_game(
 @pytest.mark.parametrize("extra", [[], ["--compare"]])
 def test_ctrl_c_shows_the_best_so_far_and_exits_with_130(extra: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     run(["analyse", "othello", "--depth", "1"])  # compiled, or fetched
-    interrupt = threading.Timer(0.4, lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT))
-    interrupt.start()
-    try:
+    with ctrl_c_after(0.4):
         assert run(["analyse", "othello", "--depth", "60", *extra]) == 130
-    finally:
-        interrupt.cancel()
     told = capsys.readouterr()
     assert "stopped by Ctrl-C: the best so far" in told.err
     assert "best: " in told.out

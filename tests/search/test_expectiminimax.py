@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import random
-import signal
 import statistics
-import threading
 from functools import cache
 from typing import Any
 
 import pytest
 from backgammon_positions import position
+from interrupting import ctrl_c_after
 from toys import CoinRace, Dice
 from walkers import Walkers
 
@@ -309,11 +307,8 @@ def test_limits_leave_the_last_finished_depth(floor: Any) -> None:
 def test_ctrl_c_hands_over_the_best_so_far() -> None:
     s = positions("backgammon", 2)[0]
     search = built("backgammon", "compiled", pruning="star2", table=True)
-    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(Interrupted) as caught:
+    with ctrl_c_after(0.1), pytest.raises(Interrupted) as caught:
         search.search(s, Limits(depth=100))
-    timer.join()
     assert caught.value.result.action in fast("backgammon")[0].actions(s)
     assert caught.value.result.depth >= 1
 
