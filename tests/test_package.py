@@ -47,6 +47,11 @@ def test_searching_with_a_kernel_needs_no_trainer() -> None:
     assert not modules_after(code) & {"torch", "sklearn", "pyarrow", "matplotlib"}
 
 
+def test_teaching_a_net_and_explaining_an_eval_need_no_scikit_learn() -> None:
+    """It takes longer to import than such a command to do its work."""
+    assert not modules_after("import evallearn.cli.td, evallearn.cli.explain") & {"sklearn", "torch", "matplotlib"}
+
+
 def test_every_exported_name_is_there_and_no_other() -> None:
     assert sorted(evallearn.__all__) == sorted(evallearn._HOME)
     for name in evallearn.__all__:

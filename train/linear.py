@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it ships no types
 
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators.linear import LinearEval
@@ -28,6 +27,7 @@ from evallearn.train.methods import (
     records,
 )
 from evallearn.train.metrics import measure, predict_linear
+from evallearn.train.one_thread import one_blas_thread
 from evallearn.train.scaling import fit_scale
 from evallearn.train.sgd import PooledSgd, fit_sgd
 from evallearn.train.sharing import Tied, TiedStream
@@ -111,8 +111,7 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         settings = Settings(**self.get_params())
         stream = _as_stream(X, y)
         used = TiedStream(stream, settings.tied) if settings.tied else stream
-        # One BLAS thread: the order of additions, and so the last bit, is the same on every number of cores.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             summary = summarise(used)
             _check_varies(used, summary)
             fitted = FIT[settings.method](used, summary, settings)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it ships no types
 
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators.mlp import MlpEval
 from evallearn.protocols import Game
 from evallearn.train.metrics import predict_mlp
+from evallearn.train.one_thread import one_blas_thread
 from evallearn.train.stream import RecordBatch, RecordStream, Summary, check_fits, check_same_length, checked, summarise
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         import torch
 
         self._check_settings()
-        with threadpool_limits(limits=1, user_api="blas"):  # the same last bit on every number of cores
+        with one_blas_thread():
             summary = summarise(stream)
         if sum(len(b.outcome) for b in checked(stream, "test")) == 0:
             raise DataError(

@@ -1,7 +1,8 @@
 """Penalised least squares and logistic regression on sums over the records: no solver here sees a record twice at once.
 
 A pass over the records adds up a Gram matrix, a slope and a loss; scikit-learn's Ridge then solves a data set of at
-most d rows, a square root of that Gram, whose solution is exactly that of all the records.
+most d rows, a square root of that Gram, whose solution is exactly that of all the records. scikit-learn is imported
+where it solves: it takes longer than the rest of most commands to start, and few of those that come by here need it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import Ridge
 
 from evallearn.train.stream import by_group
 
@@ -62,6 +61,8 @@ def newton(
                 step[k] /= 2.0
         if np.abs(step).max() <= tol:
             return best + step, done
+    from sklearn.exceptions import ConvergenceWarning
+
     warnings.warn(
         f"the fit still moved by {np.abs(step).max():.2g} after max_iter={max_iter} passes: "
         f"raise max_iter, or raise alpha (the penalty is {penalty.max():g})",
@@ -86,6 +87,8 @@ def solve_ridge(gram: np.ndarray, target: np.ndarray, penalty: np.ndarray) -> np
         return t
     if not len(penalty):
         return np.zeros(0)
+    from sklearn.linear_model import Ridge
+
     alpha = penalty.max()
     stretch = np.sqrt(alpha / penalty)  # a column stretched by c is penalised 1 / c^2 as much
     compact, outcome = square_root(stretch[:, None] * gram * stretch, stretch * target)

@@ -9,13 +9,16 @@ from where refits would put it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evallearn.insight.resampling import RESAMPLES, Interval, by_game, interval, poisson_counts
 from evallearn.insight.sources import OnePhase
-from evallearn.train.linear import LinearEvalTrainer
 from evallearn.train.stream import RecordStream, Summary, by_group, chunks, summarise
+
+if TYPE_CHECKING:
+    from evallearn.train.linear import LinearEvalTrainer
 
 MOST_INFLATION = 1e6
 """What the variance inflation of an exact copy is called."""
@@ -45,7 +48,7 @@ def study_weights(
     stream: RecordStream, full: LinearEvalTrainer, *, resamples: int = RESAMPLES, seed: int = 1
 ) -> Weights:
     """full: fitted to this stream by logistic regression; its penalties are taken into account."""
-    common = LinearEvalTrainer(**full.get_params()).fit(OnePhase(stream))
+    common = type(full)(**full.get_params()).fit(OnePhase(stream))
     summary = summarise(stream)
     sums = _Scores(stream, summary, full, common, resamples, seed)
     unit = 0.5 * summary.inverse_scale  # from a standardised coefficient to a weight

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn import train  # its trainers are imported when they are asked for
 from evallearn.agents import SearchAgent
 from evallearn.arena import MatchConfig, play_match
 from evallearn.errors import DataError
@@ -17,7 +18,6 @@ from evallearn.insight.resampling import RESAMPLES, GameMeans, Interval
 from evallearn.insight.sources import Blank, with_column
 from evallearn.insight.weights import Weights, study_weights
 from evallearn.protocols import Game, Limits
-from evallearn.train import LinearEvalTrainer
 from evallearn.train.metrics import Predict, bounded, measure, predictor
 from evallearn.train.stream import RecordBatch, RecordStream
 
@@ -112,7 +112,7 @@ class Study:
 
     def fit(self) -> None:
         """The linear Eval on all features, and what the training records say about each."""
-        self.trainer = LinearEvalTrainer(method="logistic").fit(self.stream)
+        self.trainer = train.LinearEvalTrainer(method="logistic").fit(self.stream)
         self.full = self.trainer.evaluator(self.game, {"name": "full"})
         self.evaluator: FeatureEval = self.given or self.full
         self.weights: Weights = study_weights(self.stream, self.trainer, resamples=self.resamples, seed=self.seed)
@@ -135,7 +135,7 @@ class Study:
             mean = float(bounded(np.array(self.weights.outcome_mean)))
             bias = np.full(self.game.n_phases, np.arctanh(mean))
             return LinearEval(self.game, np.zeros_like(self.full.weights), bias, made)
-        return LinearEvalTrainer(method="logistic").fit(Blank(self.stream, i)).evaluator(self.game, made)
+        return train.LinearEvalTrainer(method="logistic").fit(Blank(self.stream, i)).evaluator(self.game, made)
 
     def shuffle(self) -> None:
         """Shuffle each feature among the held-out records of a batch."""
