@@ -120,9 +120,17 @@ def test_senseless_settings_are_refused_before_anything_is_played() -> None:
             LearnConfig(**settings)  # type: ignore[arg-type]
 
 
-def test_what_was_lost_or_damaged_is_made_again(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:  # type: ignore[type-arg]
+    """The folder of a run, for copies, and its result."""
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    return folder, learn(Run(get_game("tic_tac_toe"), folder, SMALL))
+
+
+def test_what_was_lost_or_damaged_is_made_again(tmp_path: Path, finished: tuple[Path, dict]) -> None:  # type: ignore[type-arg]
+    folder, first = finished
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     job = Run(get_game("tic_tac_toe"), tmp_path, SMALL)
-    first = learn(job)
     assert job.command.startswith("evallearn learn tic_tac_toe --seed=1 --generations=2 --games=200")
     shutil.rmtree(tmp_path / "generation-1")
     (tmp_path / "evaluators" / "linear-0.safetensors").unlink()
@@ -139,9 +147,8 @@ def test_what_was_lost_or_damaged_is_made_again(tmp_path: Path) -> None:
     assert without_clock(learn(job)) == without_clock(first)
 
 
-def test_a_gate_that_was_stopped_goes_on(tmp_path: Path) -> None:
-    job = Run(get_game("tic_tac_toe"), tmp_path / "whole", SMALL)
-    whole = learn(job)
+def test_a_gate_that_was_stopped_goes_on(tmp_path: Path, finished: tuple[Path, dict]) -> None:  # type: ignore[type-arg]
+    _, whole = finished
 
     @contextmanager
     def stops(title: str) -> Iterator[Move]:

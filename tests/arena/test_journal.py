@@ -41,13 +41,14 @@ def stop_after(n: int) -> Any:
     return stop
 
 
-def test_stopped_match_goes_on_and_equals_one_that_was_never_stopped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_stopped_match_goes_on_and_equals_one_that_was_never_stopped(tmp_path: Path, workers: int) -> None:
     whole = play_match(C4, *agents(), SOME, keep_games=True)
     with pytest.raises(KeyboardInterrupt):
         play_match(C4, *agents(), SOME, folder=tmp_path, on_progress=stop_after(5))
     lines = (tmp_path / "sets.jsonl").read_text().splitlines()
     assert [json.loads(line)["set"] for line in lines] == [0, 1, 2, 3, 4]
-    resumed = play_match(C4, *agents(), SOME, folder=tmp_path, keep_games=True, workers=2)
+    resumed = play_match(C4, *agents(), SOME, folder=tmp_path, keep_games=True, workers=workers)
     assert figures(resumed) == figures(whole)
     assert len(read_sets(tmp_path / "sets.jsonl", C4)) == 12
     played: list[int] = []

@@ -165,10 +165,9 @@ def test_fingerprint_is_the_same_in_every_process_and_for_every_hash_seed(prints
         "import fp_main; from evallearn.compiled.fingerprint import fingerprint; "
         "print(fingerprint([fp_main.rule, fp_main.root, fp_main.keyword]))"
     )
-    for seed in ("0", "4711"):
-        env = {**os.environ, "PYTHONPATH": python_path(tmp_path), "PYTHONHASHSEED": seed}
-        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == here
+    env = {**os.environ, "PYTHONPATH": python_path(tmp_path), "PYTHONHASHSEED": "4711"}  # here it is another
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == here
 
 
 def test_numba_options_of_a_function_count():

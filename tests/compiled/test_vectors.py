@@ -8,7 +8,10 @@ from numba import njit
 
 from evallearn.compiled.vectors import AT_ONCE, LANES, add_rows, dot, nonzero
 
-SIZES = (8, 16, 80, LANES * AT_ONCE, LANES * AT_ONCE + 8, 176)
+SIZES = (8, LANES * AT_ONCE, LANES * AT_ONCE + 8)
+"""One piece of eight, as many as fit at once, and one more; each size is compiled for itself."""
+MORE = (16, 80, 176)
+every_size = pytest.mark.parametrize("units", [*SIZES, *(pytest.param(n, marks=pytest.mark.long) for n in MORE)])
 
 
 def numbers(units: int, rows: int) -> tuple[np.ndarray, ...]:
@@ -52,10 +55,10 @@ def kernels():
 
         return rows, placed, product, found
 
-    return {units: make(units) for units in SIZES}
+    return {units: make(units) for units in SIZES + MORE}
 
 
-@pytest.mark.parametrize("units", SIZES)
+@every_size
 def test_sums_of_rows_are_the_same_on_both_floors(units, kernels):
     for rows in (0, 1, 2, 7, 33):
         given = bias, weights, places, values = numbers(units, max(1, rows))
@@ -67,7 +70,7 @@ def test_sums_of_rows_are_the_same_on_both_floors(units, kernels):
         assert by_address(add_rows, *given, rows, units, 1).tobytes() == np.maximum(wanted, 0).tobytes()
 
 
-@pytest.mark.parametrize("units", SIZES)
+@every_size
 def test_rectified_sums_with_values_by_place_are_the_same_on_both_floors(units, kernels):
     for rows in (0, 1, 2, 7, 33):
         given = bias, weights, places, values = numbers(units, max(1, rows))
@@ -80,7 +83,7 @@ def test_rectified_sums_with_values_by_place_are_the_same_on_both_floors(units, 
         assert by_address(add_rows, *given, rows, units, 1, 1).tobytes() == wanted.tobytes()
 
 
-@pytest.mark.parametrize("units", SIZES)
+@every_size
 def test_products_are_the_same_on_both_floors(units, kernels):
     a, weights, _, _ = numbers(units, 3)
     for b in weights:
@@ -97,7 +100,7 @@ def test_rows_need_not_be_aligned(kernels):
     assert found.tobytes() == by_address(add_rows, bias, weights, places, values, 5, 8).tobytes()
 
 
-@pytest.mark.parametrize("units", SIZES)
+@every_size
 def test_places_that_are_not_0_come_from_the_last_one_back(units, kernels):
     rng = np.random.default_rng(units)
     for share in (0.0, 0.1, 0.5, 1.0):

@@ -82,6 +82,7 @@ def test_openings_end_where_somebody_decides() -> None:
         assert game.to_play(s) == first.player
 
 
+@pytest.mark.long  # test_selfplay.py shows it without dice
 def test_the_number_of_workers_does_not_matter_with_dice(tmp_path: Path) -> None:
     game = get_game("pig,target=30")
     one, two = (run_selfplay(tmp_path / str(w), game, agents(game), CONFIG, workers=w) for w in (1, 2))

@@ -28,7 +28,12 @@ from evallearn.protocols import Limits
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 
-SETS = [(name, chosen) for name in ("connect_four", "othello") for chosen in get_game(name).pattern_sets]
+QUICK = {("connect_four", "threats"), ("connect_four", "walks"), ("othello", "central"), ("othello", "straight-3")}
+SETS = [
+    pytest.param(name, chosen, marks=() if (name, chosen) in QUICK else pytest.mark.long)  # a kernel for each
+    for name in ("connect_four", "othello")
+    for chosen in get_game(name).pattern_sets
+]
 
 
 @cache

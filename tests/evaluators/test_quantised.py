@@ -87,7 +87,12 @@ def test_quantised_values_are_near_those_of_the_net(name, activation):
 
 
 @pytest.mark.parametrize(
-    ("name", "which"), [*(("double_move", which) for which in range(6)), ("othello", 0), ("othello", 2)]
+    ("name", "which"),
+    [
+        *(("double_move", which) for which in (0, 1, 2, 4, 5)),
+        ("othello", 0),
+        *(pytest.param(*more, marks=pytest.mark.long) for more in (("double_move", 3), ("othello", 2))),
+    ],
 )  # kernels take long to compile
 def test_floors_agree_to_the_last_bit_whatever_was_seen_before(name, which):
     game = DoubleMove() if name == "double_move" else get_game(name)

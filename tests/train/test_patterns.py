@@ -40,20 +40,27 @@ def same(a, b) -> bool:
 
 
 # --- the kernel and its oracle -----------------------------------------------------------------------------------
+WAYS = {
+    "td0": {},
+    "lambda": {"lambda_": 0.6, "epsilon": 0.3, "seed": 7},
+    "coherence": {"coherence": True, "lambda_": 0.3, "half_life": 2, "horizon": 9, "opening_plies": 0},
+    "deep": {"coherence": True, "least": 0.25, "depth": 2, "deep_games": 1, "horizon": 3},
+}
+QUICK = {("lines", way) for way in WAYS} | {("straight-3", "coherence")}
+"""Those of Connect Four, and the kernel of Othello that the command needs too: each takes seconds to compile."""
+
+
 @pytest.mark.parametrize(
-    "settings",
+    ("chosen", "way"),
     [
-        {},
-        {"lambda_": 0.6, "epsilon": 0.3, "seed": 7},
-        {"coherence": True, "lambda_": 0.3, "half_life": 2, "horizon": 9, "opening_plies": 0},
-        {"coherence": True, "least": 0.25, "depth": 2, "deep_games": 1, "horizon": 3},
+        pytest.param(chosen, way, marks=() if (chosen, way) in QUICK else pytest.mark.long)
+        for chosen in ("lines", "straight-3", "classic")
+        for way in WAYS
     ],
-    ids=["td0", "lambda", "coherence", "deep"],
 )
-@pytest.mark.parametrize("chosen", ["lines", "straight-3", pytest.param("classic", marks=pytest.mark.long)])
-def test_kernel_learns_what_plain_python_learns_bit_for_bit(settings, chosen):
+def test_kernel_learns_what_plain_python_learns_bit_for_bit(chosen, way):
     game, patterns = (ConnectFour(), LINES) if chosen == "lines" else (Othello(), Othello.pattern_sets[chosen])
-    layout = Layout.of(game, patterns)
+    layout, settings = Layout.of(game, patterns), WAYS[way]
     kernel, plain = TdLearner(layout, TdSettings(**settings)), PlainTd(layout, TdSettings(**settings))
     kernel.learn(3)
     for _ in range(3):

@@ -118,19 +118,9 @@ def test_every_target_is_offered():
 
 
 def test_learn_by_treestrap_leaves_an_eval_and_resumes(tmp_path, capsys):
-    arguments = ["learn", "tic_tac_toe", "--target", "treestrap", "--games", "100", "--generations", "2", "--depth"]
-    arguments += [
-        "1",
-        "--match-pairs",
-        "4",
-        "--match-depth",
-        "1",
-        "--rate",
-        "coherence",
-        "--run",
-        str(tmp_path / "r"),
-        "--json",
-    ]
+    arguments = ["learn", "connect_four", "--target=treestrap", "--rate=coherence", "--games=100", "--generations=2"]
+    arguments += ["--depth=1", "--match-pairs=4", "--match-depth=1", "--match-milliseconds=1", "--workers=1"]
+    arguments += ["--run", str(tmp_path / "r"), "--json"]
     assert run(arguments) == 0
     first = json.loads(capsys.readouterr().out)
     assert [g["games"] for g in first["generations"]] == [100, 100]
