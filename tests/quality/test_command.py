@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +43,20 @@ def quality(suite: Path, *more: str) -> int:
     return run(["quality", "zero", *heuristics(), "--game", "tic_tac_toe", "--suite", str(suite), *FAST, *more])
 
 
-def figures(capsys: pytest.CaptureFixture[str], suite: Path) -> Any:
-    assert quality(suite, "--json") == 0
-    return json.loads(capsys.readouterr().out)
+@pytest.fixture(scope="module")
+def told(suite: Path) -> tuple[str, Any, Path]:
+    """What one run said on a terminal of 80 columns, its figures, and its page."""
+    folder, shown = suite.parent / "told", StringIO()
+    with pytest.MonkeyPatch.context() as patched, redirect_stdout(shown):
+        patched.setenv("COLUMNS", "80")
+        assert quality(suite, "--json", str(folder / "q.json"), "--html", str(folder / "sub/q.html")) == 0
+    return shown.getvalue(), json.loads((folder / "q.json").read_text()), folder / "sub/q.html"
+
+
+@pytest.fixture
+def figures(told: tuple[str, Any, Path]) -> Any:
+    """A copy, which a test may change."""
+    return copy.deepcopy(told[1])
 
 
 # --- suite -----------------------------------------------------------------------------------------------------------
@@ -91,9 +105,8 @@ def test_bad_input_for_a_suite_is_told_in_a_sentence(
 
 
 # --- quality ---------------------------------------------------------------------------------------------------------
-def test_people_see_a_table_and_a_verdict_for_each_part(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert quality(suite) == 0
-    shown = capsys.readouterr().out
+def test_people_see_a_table_and_a_verdict_for_each_part(told: tuple[str, Any, Path]) -> None:
+    shown = told[0]
     for words in (
         "60 positions of tic_tac_toe, 60 of them exact",
         "as good as the best",
@@ -110,37 +123,21 @@ def test_people_see_a_table_and_a_verdict_for_each_part(suite: Path, capsys: pyt
 
 
 @pytest.mark.long
-def test_figures_are_the_same_for_any_number_of_workers(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one = figures(capsys, suite)
-    assert (
-        run(
-            [
-                "quality",
-                "zero",
-                *heuristics(),
-                "--game",
-                "tic_tac_toe",
-                "--suite",
-                str(suite),
-                *FAST[:-1],
-                "2",
-                "--json",
-            ]
-        )
-        == 0
-    )
+def test_figures_are_the_same_for_any_number_of_workers(
+    suite: Path, figures: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert quality(suite, "--workers", "2", "--json") == 0
     two = json.loads(capsys.readouterr().out)
-    assert one["evals"] == two["evals"]
-    assert one["compared"] == two["compared"]
+    assert figures["evals"] == two["evals"]
+    assert figures["compared"] == two["compared"]
 
 
-def test_the_figures_are_complete(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = figures(capsys, suite)
-    assert [e["name"] for e in found["evals"]] == ["zero", *heuristics()]
-    assert [row["with"] for row in found["compared"]] == ["zero"] * len(heuristics())
-    zero = found["evals"][0]
+def test_the_figures_are_complete(figures: Any) -> None:
+    assert [e["name"] for e in figures["evals"]] == ["zero", *heuristics()]
+    assert [row["with"] for row in figures["compared"]] == ["zero"] * len(heuristics())
+    zero = figures["evals"][0]
     assert set(zero["random"]) == {"agreement", "kept", "loss"}
-    assert zero["agreement"]["n"] == found["suite"]["positions"] == found["suite"]["exact"] == 60
+    assert zero["agreement"]["n"] == figures["suite"]["positions"] == figures["suite"]["exact"] == 60
     assert zero["signs"]["value"] == 0.5
     assert len(zero["phases"]) == 3
     assert [s["depth"] for s in zero["swings"][0]["steps"]] == [1, 2]
@@ -189,10 +186,9 @@ def test_bad_input_is_told_in_a_sentence(suite: Path, tmp_path: Path, capsys: py
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
-def test_the_page_stands_alone(suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "sub/q.html"
-    assert quality(suite, "--html", str(path)) == 0
-    assert f"the page: {path}" in capsys.readouterr().out
+def test_the_page_stands_alone(told: tuple[str, Any, Path]) -> None:
+    shown, _, path = told
+    assert f"the page: {path}" in shown.replace("\n", "")  # a path may be longer than a line
     page = path.read_text()
     for section in ("verdicts", "figures", "calibration", "phases", "swing", "thrash", "made", "glossary"):
         assert f'<section id="{section}">' in page, section
@@ -201,16 +197,14 @@ def test_the_page_stands_alone(suite: Path, tmp_path: Path, capsys: pytest.Captu
 
 
 @pytest.mark.long
-def test_the_same_figures_give_the_same_page(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = figures(capsys, suite)
-    assert render_quality(found) == render_quality(found)
+def test_the_same_figures_give_the_same_page(figures: Any) -> None:
+    assert render_quality(figures) == render_quality(figures)
 
 
 @pytest.mark.long
-def test_the_page_leaves_out_what_is_not_there(suite: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = figures(capsys, suite)
+def test_the_page_leaves_out_what_is_not_there(figures: Any, tmp_path: Path) -> None:
     absent: dict[str, Any] = {"calibration": None, "phases": [], "swings": [], "thrash": None, "agreement": None}
-    bare = found | {"evals": [e | absent for e in found["evals"]]}
+    bare = figures | {"evals": [e | absent for e in figures["evals"]]}
     page = write_quality(bare, tmp_path / "q.html").read_text()
     assert "<svg" not in page
     assert "values of positions only" in page
@@ -218,10 +212,9 @@ def test_the_page_leaves_out_what_is_not_there(suite: Path, tmp_path: Path, caps
 
 
 @pytest.mark.long
-def test_names_cannot_break_the_page(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = figures(capsys, suite)
-    found["evals"][0]["name"] = '<script>alert("x")</script>'
-    assert "<script>alert" not in render_quality(found)
+def test_names_cannot_break_the_page(figures: Any) -> None:
+    figures["evals"][0]["name"] = '<script>alert("x")</script>'
+    assert "<script>alert" not in render_quality(figures)
 
 
 def test_the_page_shows_where_thrashing_began() -> None:

@@ -69,7 +69,7 @@ def test_phase_enters_as_a_bias():
 
 
 def test_same_seed_gives_the_same_bytes_and_another_seed_others(make_records):
-    stream = ArrayStream(**make_records(5000, **TWO))
+    stream = ArrayStream(**make_records(2000, **TWO))
     torch.manual_seed(1)
     a = MlpTrainer(seed=3, **QUICK).fit(stream)
     torch.manual_seed(2)
