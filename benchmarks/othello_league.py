@@ -32,37 +32,40 @@ REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/othello"
 RANDOM_RATE = 0.1
 FINISHED = 1e6
 """Weighs the result of a finished game above any Eval."""
-ONE = np.uint64(1)
+N_CELLS = Othello.n_cells
 BEST = "JaskowskiSzubert2015CoCMAES-4+2x2"
 
 actions, result, is_terminal = RULES.actions, RULES.result, RULES.is_terminal
-phase, utility_mover = RULES.phase, RULES.utility_mover
+cells, phase, utility_mover = RULES.cells, RULES.phase, RULES.utility_mover
 
 
 @dataclass(frozen=True)
 class Player:
-    """An n-tuple network: the value of a board is the sum of weights[group, start + what stands on the squares]."""
+    """An n-tuple network: the value of a board is the sum of weights[group, start + what the cells hold]."""
 
     name: str
-    squares: np.ndarray
-    """int64[n_places, longest], the most significant first, -1 after the last."""
+    cells: np.ndarray
+    """int64[n_places, longest]: squares, or other cells of the game; -1 after the last."""
+    strides: np.ndarray
+    """int64[n_places, longest]: how far a cell that holds one more moves along the weights."""
     starts: np.ndarray
     """int64[n_places]."""
     weights: np.ndarray
     """float64[n_groups, n_weights]; of several groups the phase chooses."""
     digits: np.ndarray
-    """int64[2, 3]: for Black and White, what an own disc, an empty square and an opposing disc count."""
+    """int64[2, 3]: for Black and White, what an empty square, an opposing and an own disc count, after a move."""
     signs: np.ndarray
     """float64[2]: for Black and White, whether more is better."""
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        return self.squares, self.starts, self.weights, self.digits, self.signs
+        return self.cells, self.strides, self.starts, self.weights, self.digits, self.signs
 
 
 # --- reading players -------------------------------------------------------------------------------------------------
-OWN_HIGH = [2, 1, 0]
+OWN_HIGH = [1, 0, 2]
 """Published tables count white 0, empty 1, black 2."""
+OWN_LOW = [1, 2, 0]
 
 
 def read_counter(path: Path) -> Player:
@@ -70,7 +73,8 @@ def read_counter(path: Path) -> Player:
     weights = np.array(path.read_text().split(), np.float64)
     table = np.stack([-weights, 0 * weights, weights], axis=1)
     squares = np.arange(64)[:, None]
-    return Player(path.stem, squares, 3 * squares[:, 0], table.reshape(1, -1), np.array([OWN_HIGH] * 2), np.ones(2))
+    digits = np.array([OWN_HIGH] * 2)
+    return Player(path.stem, squares, squares**0, 3 * squares[:, 0], table.reshape(1, -1), digits, np.ones(2))
 
 
 def read_ntuple(path: Path) -> Player:
@@ -78,24 +82,27 @@ def read_ntuple(path: Path) -> Player:
     lines = path.read_text().splitlines()
     negated = "mode=BOARD_INVERSION" not in lines[0]
     numbers = iter(" ".join(lines[1:]).split())
-    squares, starts, weights = list[list[int]](), list[int](), list[float]()
+    squares, strides, starts, weights = list[list[int]](), list[list[int]](), list[int](), list[float]()
     for _ in range(int(next(numbers))):
         size, places = int(next(numbers)), int(next(numbers))
         squares += [[int(next(numbers)) for _ in range(size)] for _ in range(places)]
+        strides += [[3**k for k in reversed(range(size))]] * places
         starts += [len(weights)] * places
         weights += [float(next(numbers)) for _ in range(3**size)]
-    digits = np.array([OWN_HIGH, OWN_HIGH[::-1] if negated else OWN_HIGH])
+    digits = np.array([OWN_HIGH, OWN_LOW if negated else OWN_HIGH])
     signs = np.array([1.0, -1.0 if negated else 1.0])
-    return Player(path.stem, padded(squares), np.array(starts), np.array([weights]), digits, signs)
+    return Player(path.stem, padded(squares), padded(strides), np.array(starts), np.array([weights]), digits, signs)
 
 
 def of_eval(evaluator: PatternEval) -> Player:
     """Our Eval judges as the player who is to move next sees it: own discs 1, those of the one who moved 2."""
     layout = evaluator.layout
-    squares = [list(place)[::-1] for _, place in layout.places]
+    places = [list(place) for _, place in layout.places]
+    strides = [[int(layout.codes[cell, 1, p]) for cell in place] for p, place in enumerate(places)]
     starts = np.array([layout.starts[pattern] for pattern, _ in layout.places])
     weights = evaluator.unit * evaluator.tables.astype(np.float64)
-    return Player(evaluator.name, padded(squares), starts, weights, np.array([[2, 0, 1]] * 2), -np.ones(2))
+    digits = np.array([[0, 1, 2]] * 2)
+    return Player(evaluator.name, padded(places), padded(strides), starts, weights, digits, -np.ones(2))
 
 
 def padded(rows: list[list[int]]) -> np.ndarray:
@@ -119,31 +126,32 @@ def lucas_boards() -> np.ndarray:
 
 # --- games -----------------------------------------------------------------------------------------------------------
 @njit
-def board_value(after, player):
-    """What the position after a move is worth to the one who made it: `after.opp` are that player's discs."""
-    squares, starts, weights, digits, signs = player
+def board_value(after, player, seen):
+    """What the position after a move is worth to the one who made it: to the next player its discs are the 2."""
+    places, strides, starts, weights, digits, signs = player
     colour = 1 - np.int64(after.player)
     table = weights[phase(after)] if len(weights) > 1 else weights[0]
+    cells(after, seen)
+    for square in range(64):
+        seen[square] = digits[colour, seen[square]]
     total = 0.0
     for p in range(len(starts)):
-        index = 0
-        for k in range(squares.shape[1]):
-            square = squares[p, k]
-            if square < 0:
+        index = starts[p]
+        for k in range(places.shape[1]):
+            if places[p, k] < 0:
                 break
-            disc = ONE << np.uint64(square)
-            index = 3 * index + digits[colour, 0 if after.opp & disc else 2 if after.own & disc else 1]
-        total += table[starts[p] + index]
+            index += strides[p, k] * seen[places[p, k]]
+        total += table[index]
     return signs[colour] * total
 
 
 @njit
-def choose(s, player, moves):
+def choose(s, player, moves, seen):
     """The action that leads to the best position."""
     best, chosen = -np.inf, moves[0]
     for i in range(actions(s, moves)):
         after = result(s, moves[i])
-        value = -FINISHED * utility_mover(after) if is_terminal(after) else board_value(after, player)
+        value = -FINISHED * utility_mover(after) if is_terminal(after) else board_value(after, player, seen)
         if value > best:
             best, chosen = value, moves[i]
     return chosen
@@ -153,7 +161,7 @@ def choose(s, player, moves):
 def play(boards, first, second, random_rate, seed):
     """float64[2 * boards]: what `first` scores from each board, as Black and then as White."""
     np.random.seed(seed)
-    moves = np.zeros(64, np.int32)
+    moves, seen = np.zeros(64, np.int32), np.zeros(N_CELLS, np.int32)
     scores = np.zeros(2 * len(boards))
     for game in range(2 * len(boards)):
         side = np.uint64(game & 1)
@@ -162,9 +170,9 @@ def play(boards, first, second, random_rate, seed):
             if random_rate > 0 and np.random.random() < random_rate:
                 a = moves[np.random.randint(actions(s, moves))]
             elif s.player == side:
-                a = choose(s, first, moves)
+                a = choose(s, first, moves, seen)
             else:
-                a = choose(s, second, moves)
+                a = choose(s, second, moves, seen)
             s = result(s, a)
         utility = utility_mover(s) if s.player == side else -utility_mover(s)
         scores[game] = 0.5 + 0.5 * utility

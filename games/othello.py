@@ -14,7 +14,18 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar, NamedTuple
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.games.walks import of_a_square, walks
+from evallearn.games.othello_cells import (
+    CLASSES,
+    CONTENTS,
+    COUNT_GROUPS,
+    COUNT_NAMES,
+    DISC_CLASSES,
+    FEW_CLASSES,
+    OWN,
+    STACKS,
+    SYMMETRIES,
+)
+from evallearn.games.walks import walks
 from evallearn.protocols import Game, Heuristic, PatternSet, Rules
 
 PASS = 64
@@ -129,6 +140,26 @@ def one_sided(own: int, opp: int) -> tuple[int, ...]:
     )
 
 
+def flippable(own: int, opp: int) -> int:
+    """The discs of `opp` that some move of `own` flips."""
+    found = 0
+    for square in moves(own, opp):
+        found |= flips(own, opp, square)
+    return found
+
+
+def counts(own: int, opp: int) -> tuple[int, ...]:
+    """The cells after those of the squares: see `othello_cells`."""
+    return (
+        DISC_CLASSES[own.bit_count()],
+        DISC_CLASSES[opp.bit_count()],
+        FEW_CLASSES[len(moves(own, opp))],
+        FEW_CLASSES[len(moves(opp, own))],
+        FEW_CLASSES[(own & ~flippable(opp, own)).bit_count()],
+        FEW_CLASSES[(opp & ~flippable(own, opp)).bit_count()],
+    )
+
+
 def square_name(a: int) -> str:
     """f5 for 37, pass for 64."""
     return "pass" if a == PASS else f"{'abcdefgh'[a % 8]}{a // 8 + 1}"
@@ -139,7 +170,6 @@ def names(actions: Iterable[int]) -> str:
     return " ".join(map(square_name, actions)) or "none"
 
 
-SYMMETRIES = of_a_square(8)
 CLASSIC = (
     "a1 b1 c1 d1 e1 f1 g1 h1 b2 g2",  # an edge and its X squares
     "a2 b2 c2 d2 e2 f2 g2 h2",
@@ -190,6 +220,10 @@ OPENING = {**MIDDLE, "frontier": -0.015}
 LAST = {**MIDDLE, "discs": 0.05}
 
 
+RISKS = {"noise": 0.1, "hunts": 0.3, "prey": OWN}
+"""So that tables learn how a player comes to have no disc: see `train/td.py`."""
+
+
 class Othello(Game):
     """Othello on the usual board; an action is a square 0..63 (a1, b1, .. h8) or 64, a pass."""
 
@@ -220,15 +254,17 @@ class Othello(Game):
             "the sizes were picked by eye from some twenty tries in 1-ply matches against the counter SWH.",
         ),
     }
-    n_cells: ClassVar[int] = 64
-    cell_values: ClassVar[int] = 3
+    n_cells: ClassVar[int] = len(STACKS)
+    cell_values: ClassVar[int] = CLASSES
+    stacks: ClassVar[tuple[tuple[int, ...], ...]] = STACKS
+    stack_contents: ClassVar[tuple[tuple[tuple[int, ...], ...], ...]] = CONTENTS
     symmetries: ClassVar[tuple[tuple[int, ...], ...]] = SYMMETRIES
     pattern_sets: ClassVar[Mapping[str, PatternSet]] = {
-        "central": PatternSet(
-            patterns=tuple(map(cell_numbers, CLASSIC + CENTRE)),
-            note="The classic ones and two groups in the middle, a table per phase.",
+        "counts": PatternSet(
+            patterns=(*map(cell_numbers, CLASSIC + CENTRE), *COUNT_GROUPS),
+            note="The classic ones, two groups in the middle, and counts of discs and moves; a table per phase.",
             by_phase=True,
-            learning={"alpha": 4.0, "lambda_": 0.8, "epsilon": 0.2, "opening_plies": 10},
+            learning={"alpha": 4.0, "lambda_": 0.8, "epsilon": 0.1, "opening_plies": 10, **RISKS},
         ),
         "classic": PatternSet(
             patterns=tuple(map(cell_numbers, CLASSIC)),
@@ -288,13 +324,13 @@ class Othello(Game):
         return values if player == s.player else tuple(-v for v in values)
 
     def cells(self, s: State, player: int) -> tuple[int, ...]:
-        """0 empty, 1 own, 2 the opponent's."""
+        """0 empty, 1 own, 2 the opponent's; then counts of discs, moves and safe discs in classes."""
         own, opp = (s.own, s.opp) if player == s.player else (s.opp, s.own)
-        return tuple((own >> i & 1) + 2 * (opp >> i & 1) for i in range(64))
+        return (*((own >> i & 1) + 2 * (opp >> i & 1) for i in range(64)), *counts(own, opp))
 
     def cell_name(self, cell: int) -> str:
-        """a1 is the top left."""
-        return square_name(cell)
+        """a1 is the top left; own-moves and the like for the counts."""
+        return square_name(cell) if cell < 64 else COUNT_NAMES[cell - 64]
 
     def phase(self, s: State) -> int:
         """0..5 by the number of discs."""

@@ -26,6 +26,7 @@ WEST_CORNERS, EAST_CORNERS = u64(0x0100000000000001), u64(0x8000000000000080)
 A1, H1, A8, H8 = u64(1), u64(1 << 7), u64(1 << 56), u64(1 << 63)
 CORNERS, EDGES, RING = u64(plain.CORNERS), u64(plain.EDGES), u64(plain.RING)
 X_SQUARES, C_SQUARES = u64(plain.X_SQUARES), u64(plain.C_SQUARES)
+DISC_CLASSES, FEW_CLASSES = np.array(plain.DISC_CLASSES, np.int32), np.array(plain.FEW_CLASSES, np.int32)
 DISCS_PER_PHASE = plain.DISCS_PER_PHASE
 INNER_VALUE = dict(plain.SQUARE_VALUES)[plain.INNER]
 CORNER_VALUE, C_VALUE, X_VALUE, EDGE_VALUE, RING_VALUE = (
@@ -193,10 +194,53 @@ def features_mover(s, out):
 
 
 @jitable
+def run_up(start, run, step):
+    """The discs of `run` that follow `start` towards higher bits, in an unbroken line."""
+    f = run & (start << step)
+    f |= run & (f << step)
+    run &= run << step
+    step += step
+    f |= run & (f << step)
+    return f | (run & (f << step))
+
+
+@jitable
+def run_down(start, run, step):
+    """The same towards lower bits."""
+    f = run & (start >> step)
+    f |= run & (f >> step)
+    run &= run >> step
+    step += step
+    f |= run & (f >> step)
+    return f | (run & (f >> step))
+
+
+@jitable
+def flippable_along(own, empty, run, step):
+    """Runs with an own disc at one end and an empty square at the other."""
+    up = run_up(own, run, step) & run_down(empty, run, step)
+    return up | (run_down(own, run, step) & run_up(empty, run, step))
+
+
+@jitable
+def flippable(own, opp):
+    """The discs of `opp` that some move of `own` flips."""
+    middle, empty = opp & MIDDLE_FILES, ~(own | opp)
+    straight = flippable_along(own, empty, middle, ONE) | flippable_along(own, empty, opp, EIGHT)
+    return straight | flippable_along(own, empty, middle, SEVEN) | flippable_along(own, empty, middle, NINE)
+
+
+@jitable
 def cells(s, out):
     for i in range(64):
         square = u64(i)
         out[i] = np.int32(((s.own >> square) & ONE) + TWO * ((s.opp >> square) & ONE))
+    out[64] = DISC_CLASSES[popcount(s.own)]
+    out[65] = DISC_CLASSES[popcount(s.opp)]
+    out[66] = FEW_CLASSES[popcount(moves(s.own, s.opp))]
+    out[67] = FEW_CLASSES[popcount(moves(s.opp, s.own))]
+    out[68] = FEW_CLASSES[popcount(s.own & ~flippable(s.opp, s.own))]
+    out[69] = FEW_CLASSES[popcount(s.opp & ~flippable(s.own, s.opp))]
 
 
 @jitable

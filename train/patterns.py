@@ -33,6 +33,8 @@ class PatternTrainer(SelfTaughtTrainer):
         horizon: int | None = None,
         lambda_: float | None = None,
         epsilon: float | None = None,
+        noise: float | None = None,
+        hunts: float | None = None,
         opening_plies: int | None = None,
         coherence: bool | None = None,
         least: float | None = None,
@@ -50,6 +52,7 @@ class PatternTrainer(SelfTaughtTrainer):
         """
         self.patterns, self.alpha, self.half_life, self.horizon = patterns, alpha, half_life, horizon
         self.lambda_, self.epsilon, self.opening_plies = lambda_, epsilon, opening_plies
+        self.noise, self.hunts = noise, hunts
         self.coherence, self.least, self.depth, self.deep_games = coherence, least, depth, deep_games
         self.finest, self.prune, self.seed = finest, prune, seed
 
@@ -66,7 +69,7 @@ class PatternTrainer(SelfTaughtTrainer):
         """What was asked for, what the set says, what is usual, in this order."""
         names = (
             "alpha", "half_life", "horizon", "lambda_", "epsilon", "opening_plies", "coherence", "least", "depth",
-            "deep_games",
+            "deep_games", "noise", "hunts",
         )  # fmt: skip
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         openings = {"opening_plies": 4 * game.opening_plies}

@@ -10,6 +10,18 @@ one first: with lambda above 0 also from lambda**n of the errors n plies later, 
 best ones (the forward view of Sutton 1988). V is tanh of the sum of weights; the step is the error times alpha, shared
 out to all places: the gradient of the log loss.
 
+With `noise` the target counts random moves in, as if both players made that share of their moves at random,
+
+    target = (1 - noise) * max over a of q(a) + noise * mean over a of q(a), where q(a) = -V(result(s, a)),
+
+so that a position is worth less in which a slip is the end. An error later counts as much as its move is likely then,
+1 - noise + noise/n for the best of n and noise/n for another (tree backup: Precup, Sutton & Singh 2000): with noise 0
+that is 1 and 0 again, and what is learned is what the moves are worth, not what exploration made of them.
+
+With `hunts` one of the players is a hunter in that share of the games: it also minds how much is left of the `prey`, a
+cell as the player sees it who moves next, and gives up to HUNGER of a win for each 1 less. Targets do not hunt. Two
+players who both think that few discs are good never find out how they come to have none; a hunter shows them.
+
 With `depth` above 1 the target is what alpha-beta of that depth says with the tables themselves, in all games or in the
 last ones, `deep_games`. The plain version takes minimax: the value and the first best action are the same.
 
@@ -37,6 +49,8 @@ from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 TEMPLATE = Path(__file__).with_name("td_kernel.py")
 DEEPEST = 12
 """Plies; a target that costs more than a million positions teaches too little."""
+HUNGER = 0.2
+"""How much of a win a hunter gives at most for each 1 that is less in its prey; each draws its own."""
 COUNTERS = ("counter", "games", "moves", "errors")
 
 
@@ -53,6 +67,12 @@ class TdSettings:
     lambda_: float = 0.0
     epsilon: float = 0.1
     """Share of random moves."""
+    noise: float = 0.0
+    """Share of random moves that targets count in."""
+    hunts: float = 0.0
+    """Share of games in which one of the players hunts."""
+    prey: int = -1
+    """The cell that hunters mind."""
     opening_plies: int = 8
     """Each game opens with 0 to so many random moves."""
     coherence: bool = False
@@ -71,6 +91,9 @@ class TdSettings:
             ("horizon", self.horizon, self.horizon >= 0, "0 or more games"),
             ("lambda", self.lambda_, 0 <= self.lambda_ < 1, "a number from 0 to below 1"),
             ("epsilon", self.epsilon, 0 <= self.epsilon <= 1, "a number from 0 to 1"),
+            ("noise", self.noise, self._shallow(self.noise), "a number from 0 to 1, and 0 with depth above 1"),
+            ("hunts", self.hunts, self._shallow(self.hunts), "a number from 0 to 1, and 0 with depth above 1"),
+            ("prey", self.prey, self.prey >= 0 or not self.hunts, "the cell to hunt, or no hunts"),
             ("least", self.least, 0 <= self.least <= 1, "a number from 0 to 1"),
             ("depth", self.depth, 1 <= self.depth <= DEEPEST, f"1 to {DEEPEST} plies"),
             ("deep_games", self.deep_games, 0 <= self.deep_games <= self.horizon, "0 or more games, at most horizon"),
@@ -79,6 +102,10 @@ class TdSettings:
         ):
             if not ok:
                 raise SpecError(f"{name}={value!r} does not work: give {remedy}")
+
+    def _shallow(self, share: float) -> bool:
+        """Whether such a share will do: deep targets know the value of the best action alone."""
+        return share == 0 or (0 < share <= 1 and self.depth == 1)
 
     @property
     def deep_from(self) -> int:
@@ -111,6 +138,11 @@ class TdLearner:
             raise SpecError(
                 f"the rules of {game.name} look back, which games against itself do not: use selfplay and fit"
             )
+        if settings.hunts and (settings.prey >= game.n_cells or rules.contents is not None):
+            raise SpecError(
+                f"prey={settings.prey} is no cell that a hunter sees in {game.name}: give one of its {game.n_cells} "
+                "cells, if its rules have no `contents`, or no hunts"
+            )
         self.layout, self.settings = layout, settings
         n, places, plies = layout.n_groups * layout.entries, len(layout.places), (rules.max_plies + 1,)
         self.weights = np.zeros(n, np.float32)
@@ -120,7 +152,8 @@ class TdLearner:
             ("alpha", "f8"), ("decay", "f8"), ("cooling", "f8"), ("rate", "f8"), ("lambda_", "f8"),
             ("epsilon", "f8"), ("opening", "i8"), ("actions", "i4", (rules.max_actions,)),
             ("values", "f8", (rules.max_actions,)), ("movers", "i4", plies), ("starts", "i8", plies),
-            ("gaps", "f8", plies), ("followed", "i4", plies),
+            ("gaps", "f8", plies), ("likely", "f8", plies),
+            ("noise", "f8"), ("hunts", "f8"), ("prey", "i8"), ("left", "i4", (rules.max_actions,)),
             ("least", "f8"), ("deep", "i8"), ("depth", "i8"), ("deep_from", "i8"), ("deep_cooling", "f8"),
             ("below", "i4", (DEEPEST, rules.max_actions)),
         ]  # fmt: skip
@@ -131,6 +164,7 @@ class TdLearner:
         self.box["decay"], self.box["cooling"] = inverse(settings.half_life), inverse(settings.deep_from)
         self.box["least"], self.box["deep"], self.box["deep_from"] = settings.least, settings.depth, settings.deep_from
         self.box["deep_cooling"] = inverse(settings.deep_games or settings.horizon)
+        self.box["noise"], self.box["hunts"], self.box["prey"] = settings.noise, settings.hunts, max(0, settings.prey)
         self.box["epsilon"], self.box["opening"] = settings.epsilon, settings.opening_plies
         self.params = layout.record()
         self.trail = np.zeros((rules.max_plies + 1, places), np.int32)
@@ -160,6 +194,7 @@ class TdLearner:
             ENTRIES=layout.entries,
             SCALE=scale,
             COHERENCE=self.settings.coherence,
+            HUNGER=HUNGER,
         )
         announce(f"the learner of {game.name} patterns", module.learn)
         return module

@@ -6,7 +6,7 @@ State, actions, result, is_terminal, to_play, utility_mover    the game's `Rules
 look, group                                                    of patterns_kernel.py
 uniform, squash                                                of draws.py and the toolkit
 N_WORDS, N_PLACES, ENTRIES                                     of the game and its patterns
-SCALE, COHERENCE                                               a win's worth; per-weight steps
+SCALE, COHERENCE, HUNGER                                       a win's worth; per-weight steps; of `td.py`
 CACHE                                                          whether the disk cache is on
 """
 
@@ -48,8 +48,10 @@ def best_child(s, n, io, weights, params, rows):
         after = result(s, np.int64(io.actions[i]))
         if is_terminal(after):
             value = np.float64(utility_mover(after)) / SCALE
+            io.left[i] = 0
         else:
             value = judge(after, weights, params, rows[i])
+            io.left[i] = params.fresh[io.prey]
         io.values[i] = value if to_play(after) == to_play(s) else -value
         if io.values[i] > io.values[chosen]:
             chosen = i
@@ -119,12 +121,30 @@ def teach(plies, io, weights, memory, trail):
     """All positions of the game, from the last to the first: each learns from its error and lambda of what follows."""
     total = 0.0
     for k in range(plies - 1, -1, -1):
-        if not io.followed[k]:
-            total = 0.0  # what came after is not what this position leads to
-        elif k + 1 < plies and io.movers[k] != io.movers[k + 1]:
+        if k + 1 < plies and io.movers[k] != io.movers[k + 1]:
             total = -total
-        total = io.gaps[k] + io.lambda_ * total
+        total = io.gaps[k] + io.lambda_ * (io.likely[k] * total)
         change(weights, memory, io.starts[k], trail[k], total, io.rate, io.least)
+
+
+@njit
+def expected(best, n, io):
+    """What the position is worth if the share `noise` of its moves is random."""
+    if io.noise == 0.0:
+        return io.values[best]
+    total = 0.0
+    for i in range(n):
+        total += io.values[i]
+    return (1.0 - io.noise) * io.values[best] + io.noise * (total / n)
+
+
+@njit
+def hunted(chosen, n, hunger, io):
+    """The action of a hunter, to whom what is left of the prey counts beside the values."""
+    for i in range(n):
+        if io.values[i] - hunger * io.left[i] > io.values[chosen] - hunger * io.left[chosen]:
+            chosen = i
+    return chosen
 
 
 @njit
@@ -132,6 +152,10 @@ def play(s, io, weights, memory, params, trail, rows):
     """One game from `s`."""
     ply = 0
     opening = np.int64(uniform(io) * (io.opening + 1))
+    hunter, hunger = -1, 0.0
+    if io.hunts > 0 and uniform(io) < io.hunts:
+        hunter = np.int64(uniform(io) * 2)
+        hunger = uniform(io) * HUNGER
     value = judge(s, weights, params, trail[0])
     while not is_terminal(s):
         n = actions(s, io.actions)
@@ -141,12 +165,12 @@ def play(s, io, weights, memory, params, trail, rows):
             best = best_ahead(s, n, io, weights, params)
         else:
             best = best_child(s, n, io, weights, params, rows)
-        io.gaps[ply] = io.values[best] - value
+        io.gaps[ply] = expected(best, n, io) - value
         io.errors += abs(io.gaps[ply])
-        chosen = best
+        chosen = hunted(best, n, hunger, io) if io.movers[ply] == hunter else best
         if ply < opening or uniform(io) < io.epsilon:
             chosen = np.int64(uniform(io) * n)
-        io.followed[ply] = chosen == best
+        io.likely[ply] = (1.0 - io.noise) * (chosen == best) + io.noise / n
         s = result(s, np.int64(io.actions[chosen]))
         ply += 1
         if io.depth > 1:

@@ -11,7 +11,7 @@ from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.squash import squash
 from evallearn.protocols import State
 from evallearn.train.draws import Draws
-from evallearn.train.td import TdSettings, inverse
+from evallearn.train.td import HUNGER, TdSettings, inverse
 
 
 class Step(NamedTuple):
@@ -21,8 +21,8 @@ class Step(NamedTuple):
     places: list[int]
     error: float
     """What look-ahead says, less what the tables said."""
-    followed: bool
-    """Whether the best move was made."""
+    likely: float
+    """How likely the move that was made is, by the target: 1 for the best and 0 for others if nothing is random."""
 
 
 class PlainTd:
@@ -73,11 +73,11 @@ class PlainTd:
             self.weights[i] += np.float32(own * error)
 
     def teach(self, path: list[Step], rate: float) -> None:
-        """Every position learns from its own error, and from lambda of what followed as long as it was the best."""
+        """Every position learns from its own error, and from lambda of what followed, as far as that is likely."""
         total, follower = 0.0, path[-1].mover
         for step in reversed(path):
-            total = 0.0 if not step.followed else total if step.mover == follower else -total
-            total = step.error + self.settings.lambda_ * total
+            total = total if step.mover == follower else -total
+            total = step.error + self.settings.lambda_ * (step.likely * total)
             self.change(step.places, total, rate)
             follower = step.mover
 
@@ -87,19 +87,49 @@ class PlainTd:
         slower = 1.0 + self.games * inverse(self.settings.half_life)
         return left * self.settings.alpha / (len(self.layout.places) * slower)
 
+    def expected(self, values: list[float]) -> float:
+        """What a position is worth whose actions are worth `values`, a share of them being random."""
+        noise, total = self.settings.noise, 0.0
+        if noise == 0:
+            return max(values)
+        for value in values:  # in this order and no other: `sum` is more exact
+            total += value
+        return (1.0 - noise) * max(values) + noise * (total / len(values))
+
+    def hunter(self) -> tuple[int, float]:
+        """(who hunts in this game, or -1; what each 1 less is worth to that player)."""
+        if not self.settings.hunts or self.uniform() >= self.settings.hunts:
+            return -1, 0.0
+        return int(self.uniform() * 2), self.uniform() * HUNGER
+
+    def hunted(self, s: State, values: list[float], hunger: float) -> int:
+        """The number of a hunter's action; of equal ones the best by its value, or else the first."""
+        left = []
+        for a in self.game.actions(s):
+            after = self.game.result(s, a)
+            over = self.game.is_terminal(after)
+            left.append(0 if over else self.game.cells(after, self.game.to_play(after))[self.settings.prey])
+        wanted = [value - hunger * prey for value, prey in zip(values, left, strict=True)]
+        best = values.index(max(values))
+        return best if wanted[best] == max(wanted) else wanted.index(max(wanted))
+
     def play(self) -> None:
         """One game against itself."""
         game, settings = self.game, self.settings
         s, path = game.initial(), list[Step]()
         depth = settings.depth if self.games >= settings.deep_from else 1
         opening = int(self.uniform() * (settings.opening_plies + 1))
+        hunter, hunger = self.hunter()
         while not game.is_terminal(s):
             choices = game.actions(s)
             values = [self.ahead(game.result(s, a), depth - 1, game.to_play(s)) for a in choices]
             chosen = best = values.index(max(values))
+            if game.to_play(s) == hunter:
+                chosen = self.hunted(s, values, hunger)
             if len(path) < opening or self.uniform() < settings.epsilon:
                 chosen = int(self.uniform() * len(choices))
-            path.append(Step(game.to_play(s), self.places(s), values[best] - self.value(s), chosen == best))
+            likely = (1.0 - settings.noise) * (chosen == best) + settings.noise / len(choices)
+            path.append(Step(game.to_play(s), self.places(s), self.expected(values) - self.value(s), likely))
             s = game.result(s, choices[chosen])
         self.teach(path, self.rate())
         for step in path:

@@ -34,6 +34,8 @@ from evallearn.train.self_taught import Progress
 @click.option("--horizon", type=int, help="The game at which the step is 0; 0: never.  [default: --games, or else 0]")
 @click.option("--lambda", "lambda_", type=float, help="How far errors reach back.  [default: as suits the set]")
 @click.option("--epsilon", type=float, help="Share of random moves.  [default: as suits the set]")
+@click.option("--noise", type=float, help="Share of random moves that targets count in.  [default: as suits the set]")
+@click.option("--hunts", type=float, help="Share of games with a hunter in them.  [default: as suits the set]")
 @click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the set]")
 @click.option("--coherence/--no-coherence", default=None, help="A step of its own for every weight.  [default: yes]")
 @click.option("--least", type=float, help="What coherence leaves of the step at least.  [default: as suits the set]")

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.games.othello import PASS, Othello, State, squares, stable
+from evallearn.games.othello import PASS, Othello, State, flippable, squares, stable
+from evallearn.games.othello_cells import COUNT_NAMES, DISC_CLASSES, FEW_CLASSES
 
 GAME = Othello()
 random_game = partial(playing.random_game, GAME)
@@ -275,3 +276,29 @@ def test_endgame_boards_list_exactly_the_legal_moves():
             s = GAME.from_text(line)
             listed = {part.split(":")[0].strip().lower() for part in line.split(";")[1:] if ":" in part}
             assert listed == {GAME.action_to_text(s, a) for a in GAME.actions(s)}
+
+
+# --- the cells of pattern tables ----------------------------------------------------------------------------------
+def test_cells_count_discs_moves_and_safe_discs():
+    """White flips both discs of Black by g4, Black by c4 the disc on d4 and not that in the corner."""
+    s = position("e4 f4", "d4 a8", player=1)
+    assert [GAME.cell_name(c) for c in range(64, GAME.n_cells)] == list(COUNT_NAMES)
+    assert len(GAME.cells(s, 1)) == GAME.n_cells
+    assert GAME.cells(s, 1)[64:] == (DISC_CLASSES[2], DISC_CLASSES[2], 1, 1, 1, 0)
+    assert GAME.cells(s, 0)[64:] == (DISC_CLASSES[2], DISC_CLASSES[2], 1, 1, 0, 1)
+
+
+def test_classes_ascend_and_are_finest_for_few():
+    for classes in (DISC_CLASSES, FEW_CLASSES):
+        assert list(classes) == sorted(classes)
+        assert set(classes) == set(range(GAME.cell_values))
+    assert [DISC_CLASSES[n] for n in (1, 2, 9, 10, 11, 64)] == [0, 1, 8, 9, 9, 15]
+
+
+def test_flippable_discs_are_those_that_a_move_turns():
+    for s, _ in random_game(5):
+        turned = {a: GAME.result(s, a) for a in GAME.actions(s) if a != PASS}
+        found = 0
+        for after in turned.values():
+            found |= s.opp & ~after.own
+        assert flippable(s.own, s.opp) == found

@@ -30,7 +30,7 @@ def boards() -> list[State]:
 
 
 def value(league: ModuleType, after: State, player: object) -> float:
-    return league.board_value.py_func(after, player.arrays)  # type: ignore[attr-defined]
+    return league.board_value.py_func(after, player.arrays, np.zeros(GAME.n_cells, np.int32))  # type: ignore[attr-defined]
 
 
 def squares(word: np.uint64) -> list[int]:

@@ -15,6 +15,7 @@ from evallearn.evaluators import load_evaluator
 from evallearn.evaluators.layout import Layout
 from evallearn.games.connect_four import ConnectFour
 from evallearn.games.othello import Othello
+from evallearn.games.othello_cells import OWN
 from evallearn.protocols import PatternSet
 from evallearn.registry import get_game
 from evallearn.train.patterns import PatternTrainer
@@ -45,6 +46,7 @@ WAYS = {
     "lambda": {"lambda_": 0.6, "epsilon": 0.3, "seed": 7},
     "coherence": {"coherence": True, "lambda_": 0.3, "half_life": 2, "horizon": 9, "opening_plies": 0},
     "deep": {"coherence": True, "least": 0.25, "depth": 2, "deep_games": 1, "horizon": 3},
+    "noise": {"noise": 0.2, "lambda_": 0.6, "epsilon": 0.2},
 }
 QUICK = {("lines", way) for way in WAYS} | {("straight-3", "coherence")}
 """Those of Connect Four, and the kernel of Othello that the command needs too: each takes seconds to compile."""
@@ -80,6 +82,44 @@ def test_kernel_looks_three_plies_ahead_as_plain_python_does():
     shallow = learner(lambda_=0.5)
     shallow.learn(2)
     assert not same(kernel, shallow)
+
+
+@pytest.mark.parametrize("chosen", ["straight-3", pytest.param("counts", marks=pytest.mark.long)])
+def test_kernel_hunts_as_plain_python_does(chosen):
+    layout = Layout.of(Othello(), Othello.pattern_sets[chosen])
+    settings = {"lambda_": 0.5, "noise": 0.1, "prey": OWN}
+    kernel, plain = (kind(layout, TdSettings(hunts=1.0, **settings)) for kind in (TdLearner, PlainTd))
+    tame = TdLearner(layout, TdSettings(hunts=1e-9, **settings))
+    kernel.learn(3)
+    tame.learn(3)
+    for _ in range(3):
+        plain.play()
+    assert same(kernel, plain)
+    assert not same(kernel, tame)
+
+
+def test_a_hunter_takes_what_leaves_least_of_its_prey():
+    game = Othello()
+    plain = PlainTd(Layout.of(game, game.pattern_sets["straight-3"]), TdSettings(hunts=1.0, prey=OWN))
+    s = game.from_text("f5d6c3d3c4f4")
+    takes = [game.result(s, a).own.bit_count() for a in game.actions(s)]
+    assert takes[plain.hunted(s, [0.0] * len(takes), 0.1)] == min(takes) < max(takes)
+    assert plain.hunted(s, [0.0] * (len(takes) - 1) + [1.0], 0.1) == len(takes) - 1  # a win is worth more
+    over = game.from_text("e6f4e3f6g5d6e7f5")  # c5 takes the last disc
+    values = [0.0] * len(game.actions(over))
+    assert game.action_to_text(over, game.actions(over)[plain.hunted(over, values, 0.1)]) == "c5"
+
+
+def test_noise_counts_the_mean_of_all_actions_in():
+    noisy, best = (PlainTd(layout(), TdSettings(noise=noise)) for noise in (0.25, 0.0))
+    assert noisy.expected([0.5, -0.5, -0.6]) == pytest.approx(0.75 * 0.5 - 0.25 * 0.2)
+    assert best.expected([0.5, -0.5, -0.6]) == 0.5
+
+
+def test_errors_reach_back_as_far_as_moves_are_likely():
+    plain = PlainTd(layout(), TdSettings(lambda_=0.5))
+    plain.teach([Step(0, [1], 0.0, 0.8), Step(1, [2], 1.0, 1.0)], 1.0)
+    assert plain.weights[1:3].tolist() == pytest.approx([-0.4, 1.0])
 
 
 def test_step_shrinks_to_nothing_before_the_deep_games_and_again_at_the_end():
@@ -222,6 +262,11 @@ def test_nan_stops_too(monkeypatch):
         ({"horizon": -1}, "horizon=-1 does not work: give 0 or more games"),
         ({"lambda_": 1.0}, "lambda=1.0 does not work: give a number from 0 to below 1"),
         ({"epsilon": 1.5}, "epsilon=1.5 does not work: give a number from 0 to 1"),
+        ({"noise": 1.5}, "noise=1.5 does not work: give a number from 0 to 1, and 0 with depth above 1"),
+        ({"noise": 0.1, "depth": 2}, "noise=0.1 does not work"),
+        ({"hunts": -0.5, "prey": 0}, "hunts=-0.5 does not work: give a number from 0 to 1, and 0 with depth above 1"),
+        ({"hunts": 0.5, "prey": 0, "depth": 2}, "hunts=0.5 does not work"),
+        ({"hunts": 0.5}, "prey=-1 does not work: give the cell to hunt, or no hunts"),
         ({"least": 1.5}, "least=1.5 does not work: give a number from 0 to 1"),
         ({"depth": 0}, "depth=0 does not work: give 1 to 12 plies"),
         ({"depth": 13}, "depth=13 does not work: give 1 to 12 plies"),
@@ -293,6 +338,13 @@ def test_games_that_cannot_be_learned_are_refused():
         PatternTrainer(LINES).fit(Uncompiled(), games=1)
     with pytest.raises(SpecError, match="the rules of connect_four look back"):
         PatternTrainer(LINES).fit(LooksBack(), games=1)
+
+
+@pytest.mark.parametrize(("game", "prey"), [(ConnectFour(), 3), (Othello(), 70)])
+def test_prey_that_no_hunter_sees_is_refused(game, prey):
+    patterns = PatternSet(patterns=[(0, 1)], note="", learning={"prey": prey})
+    with pytest.raises(SpecError, match=rf"prey={prey} is no cell that a hunter sees in {game.name}: give one of its"):
+        PatternTrainer(patterns, hunts=0.5).fit(game, games=1)
 
 
 # --- the command -------------------------------------------------------------------------------------------------
