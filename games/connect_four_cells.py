@@ -72,15 +72,23 @@ CONTENTS = (
 
 BLOCKS = [block for w, h in ((3, 4), (4, 3), (2, 6)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)]
 SLOPES = [*BLOCKS, *slopes(4, 3, COLUMNS, ROWS, SYMMETRIES)]
+THREATS = [
+    *SLOPES,
+    (*range(OWNER, OWNER + COLUMNS), ROOM),
+    *of_columns(3, OWNER, REACH, EVEN),
+    *of_columns(2, OWNER, REACH, EVEN, ABOVE),
+]
+WIDE = [block for w, h in ((5, 3), (4, 4), (7, 2)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)]
 PATTERN_SETS = {
     "threats": PatternSet(
-        patterns=[
-            *SLOPES,
-            (*range(OWNER, OWNER + COLUMNS), ROOM),
-            *of_columns(3, OWNER, REACH, EVEN),
-            *of_columns(2, OWNER, REACH, EVEN, ABOVE),
-        ],
+        patterns=THREATS,
         note="The slopes, and the lowest threats of all columns, of every three and of every two.",
+        by_player=True,
+        learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 16, "least": 0.1},
+    ),
+    "wide": PatternSet(
+        patterns=[*THREATS, *WIDE],
+        note="The threats, and all blocks of 5 by 3, 4 by 4 and 7 by 2 squares: 50 million numbers.",
         by_player=True,
         learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 16, "least": 0.1},
     ),

@@ -28,7 +28,7 @@ from evallearn.protocols import Limits
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 
-QUICK = {("connect_four", "threats"), ("connect_four", "walks"), ("othello", "central"), ("othello", "straight-3")}
+QUICK = {("connect_four", "threats"), ("connect_four", "walks"), ("othello", "counts"), ("othello", "straight-3")}
 SETS = [
     pytest.param(name, chosen, marks=() if (name, chosen) in QUICK else pytest.mark.long)  # a kernel for each
     for name in ("connect_four", "othello")
