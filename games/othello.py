@@ -17,20 +17,17 @@ from evallearn.errors import BadNotation, IllegalAction
 from evallearn.games.othello_cells import (
     CLASSES,
     CONTENTS,
-    COUNT_GROUPS,
     COUNT_NAMES,
+    DIRECTIONS,
     DISC_CLASSES,
     FEW_CLASSES,
-    OWN,
+    PATTERN_SETS,
     STACKS,
     SYMMETRIES,
 )
-from evallearn.games.walks import walks
 from evallearn.protocols import Game, Heuristic, PatternSet, Rules
 
 PASS = 64
-DIRECTIONS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
-"""(files, rows) of one step; the fifth to the eighth are the opposites of the first to the fourth."""
 FULL = (1 << 64) - 1
 DISCS_PER_PHASE = 11
 """4-10, 11-21, 22-32, 33-43, 44-54 and 55-64 discs: six phases."""
@@ -170,44 +167,6 @@ def names(actions: Iterable[int]) -> str:
     return " ".join(map(square_name, actions)) or "none"
 
 
-CLASSIC = (
-    "a1 b1 c1 d1 e1 f1 g1 h1 b2 g2",  # an edge and its X squares
-    "a2 b2 c2 d2 e2 f2 g2 h2",
-    "a3 b3 c3 d3 e3 f3 g3 h3",
-    "a4 b4 c4 d4 e4 f4 g4 h4",
-    "a1 b1 c1 a2 b2 c2 a3 b3 c3",  # a corner
-    "a1 b1 c1 d1 e1 a2 b2 c2 d2 e2",
-    "a1 b2 c3 d4 e5 f6 g7 h8",  # the diagonals of 4 to 8 squares
-    "b1 c2 d3 e4 f5 g6 h7",
-    "c1 d2 e3 f4 g5 h6",
-    "d1 e2 f3 g4 h5",
-    "e1 f2 g3 h4",
-)
-"""The groups with which Buro's Logistello became strong ("From simple features to sophisticated evaluation functions",
-1998): lines, edges and corners."""
-CENTRE = (
-    "c3 d3 e3 c4 d4 e4 c5 d5 e5",
-    "c3 d3 e3 f3 c4 d4 e4 f4 d5 e5",
-)
-"""Where the discs of the first moves stand together: who has few of them there may soon have none."""
-
-
-def cell_numbers(names: str) -> tuple[int, ...]:
-    """The squares in the order in which they are named."""
-    return tuple(squares(name).bit_length() - 1 for name in names.split())
-
-
-def straight(n: int) -> tuple[tuple[int, ...], ...]:
-    """All straight groups of n squares but those that are images of others."""
-    found: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for square in range(64):
-        for direction in range(8):
-            line = (square, *(bit.bit_length() - 1 for bit in RAYS[square][direction][: n - 1]))
-            if len(line) == n:
-                found.setdefault(min(tuple(sorted(symmetry[i] for i in line)) for symmetry in SYMMETRIES), line)
-    return tuple(found.values())
-
-
 MIDDLE = {
     "corners": 0.5,
     "x_squares": -0.25,
@@ -218,10 +177,6 @@ MIDDLE = {
 }
 OPENING = {**MIDDLE, "frontier": -0.015}
 LAST = {**MIDDLE, "discs": 0.05}
-
-
-RISKS = {"noise": 0.1, "hunts": 0.3, "prey": OWN}
-"""So that tables learn how a player comes to have no disc: see `train/td.py`."""
 
 
 class Othello(Game):
@@ -259,26 +214,7 @@ class Othello(Game):
     stacks: ClassVar[tuple[tuple[int, ...], ...]] = STACKS
     stack_contents: ClassVar[tuple[tuple[tuple[int, ...], ...], ...]] = CONTENTS
     symmetries: ClassVar[tuple[tuple[int, ...], ...]] = SYMMETRIES
-    pattern_sets: ClassVar[Mapping[str, PatternSet]] = {
-        "counts": PatternSet(
-            patterns=(*map(cell_numbers, CLASSIC + CENTRE), *COUNT_GROUPS),
-            note="The classic ones, two groups in the middle, and counts of discs and moves; a table per phase.",
-            by_phase=True,
-            learning={"alpha": 4.0, "lambda_": 0.8, "epsilon": 0.1, "opening_plies": 10, **RISKS},
-        ),
-        "classic": PatternSet(
-            patterns=tuple(map(cell_numbers, CLASSIC)),
-            note="11 lines, edges and corners of 4 to 10 squares, a table per phase.",
-            by_phase=True,
-            learning={"alpha": 4.0, "lambda_": 0.8, "epsilon": 0.2, "opening_plies": 10},
-        ),
-        "straight-4": PatternSet(patterns=straight(4), note="All straight groups of 4 squares, one table each."),
-        "straight-3": PatternSet(patterns=straight(3), note="All straight groups of 3 squares, one table each."),
-        "walks": PatternSet(
-            patterns=walks(16, 7, 8, 8, SYMMETRIES, seed=1),
-            note="16 groups of 7 neighbouring squares, by random walks.",
-        ),
-    }
+    pattern_sets: ClassVar[Mapping[str, PatternSet]] = PATTERN_SETS
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:

@@ -1,4 +1,4 @@
-"""What pattern tables see of Othello beyond the squares: how many discs and moves there are.
+"""What pattern tables see of Othello: groups of squares, and beyond them how many discs and moves there are.
 
 Few discs are good in Othello until there are none. A sum of tables of ten squares does not see how many are left, so
 six cells count them, each in sixteen classes that are finest where the numbers are small:
@@ -10,8 +10,11 @@ six cells count them, each in sixteen classes that are finest where the numbers 
 
 from __future__ import annotations
 
-from evallearn.games.walks import of_a_square
+from evallearn.games.walks import of_a_square, walks
+from evallearn.protocols import PatternSet
 
+DIRECTIONS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
+"""(files, rows) of one step; the fifth to the eighth are the opposites of the first to the fourth."""
 CLASSES = 16
 COUNT_NAMES = ("own", "opp", "own-moves", "opp-moves", "own-safe", "opp-safe")
 OWN, OPP, OWN_MOVES, OPP_MOVES, OWN_SAFE, OPP_SAFE = range(64, 64 + len(COUNT_NAMES))
@@ -47,3 +50,65 @@ COUNT_GROUPS = (
     (OWN, OPP, OWN_SAFE, OPP_SAFE),
 )
 """Small groups learn soon, large ones exactly."""
+RISKS = {"noise": 0.1, "hunts": 0.3, "prey": OWN}
+"""So that tables learn how a player comes to have no disc: see `train/td.py`."""
+
+CLASSIC = (
+    "a1 b1 c1 d1 e1 f1 g1 h1 b2 g2",  # an edge and its X squares
+    "a2 b2 c2 d2 e2 f2 g2 h2",
+    "a3 b3 c3 d3 e3 f3 g3 h3",
+    "a4 b4 c4 d4 e4 f4 g4 h4",
+    "a1 b1 c1 a2 b2 c2 a3 b3 c3",  # a corner
+    "a1 b1 c1 d1 e1 a2 b2 c2 d2 e2",
+    "a1 b2 c3 d4 e5 f6 g7 h8",  # the diagonals of 4 to 8 squares
+    "b1 c2 d3 e4 f5 g6 h7",
+    "c1 d2 e3 f4 g5 h6",
+    "d1 e2 f3 g4 h5",
+    "e1 f2 g3 h4",
+)
+"""The groups with which Buro's Logistello became strong ("From simple features to sophisticated evaluation functions",
+1998): lines, edges and corners."""
+CENTRE = (
+    "c3 d3 e3 c4 d4 e4 c5 d5 e5",
+    "c3 d3 e3 f3 c4 d4 e4 f4 d5 e5",
+)
+"""Where the discs of the first moves stand together: who has few of them there may soon have none."""
+
+
+def cell_numbers(names: str) -> tuple[int, ...]:
+    """The squares in the order in which they are named."""
+    return tuple(ord(name[0]) - ord("a") + 8 * (int(name[1]) - 1) for name in names.split())
+
+
+def straight(n: int) -> tuple[tuple[int, ...], ...]:
+    """All straight groups of n squares but those that are images of others."""
+    found: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for square in range(64):
+        for files, rows in DIRECTIONS:
+            file, row = square % 8 + (n - 1) * files, square // 8 + (n - 1) * rows
+            if 0 <= file < 8 and 0 <= row < 8:
+                line = tuple(square + i * (files + 8 * rows) for i in range(n))
+                found.setdefault(min(tuple(sorted(symmetry[i] for i in line)) for symmetry in SYMMETRIES), line)
+    return tuple(found.values())
+
+
+PATTERN_SETS = {
+    "counts": PatternSet(
+        patterns=(*map(cell_numbers, CLASSIC + CENTRE), *COUNT_GROUPS),
+        note="The classic ones, two groups in the middle, and counts of discs and moves; a table per phase.",
+        by_phase=True,
+        learning={"alpha": 4.0, "lambda_": 0.8, "epsilon": 0.1, "opening_plies": 10, **RISKS},
+    ),
+    "classic": PatternSet(
+        patterns=tuple(map(cell_numbers, CLASSIC)),
+        note="11 lines, edges and corners of 4 to 10 squares, a table per phase.",
+        by_phase=True,
+        learning={"alpha": 4.0, "lambda_": 0.8, "epsilon": 0.2, "opening_plies": 10},
+    ),
+    "straight-4": PatternSet(patterns=straight(4), note="All straight groups of 4 squares, one table each."),
+    "straight-3": PatternSet(patterns=straight(3), note="All straight groups of 3 squares, one table each."),
+    "walks": PatternSet(
+        patterns=walks(16, 7, 8, 8, SYMMETRIES, seed=1),
+        note="16 groups of 7 neighbouring squares, by random walks.",
+    ),
+}

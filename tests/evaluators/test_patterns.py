@@ -22,7 +22,8 @@ from evallearn.evaluators import files as files_module
 from evallearn.evaluators.layout import MOST_PATTERNS, Layout, images
 from evallearn.evaluators.patterns import cell_hash, packed, pattern_set, unpacked
 from evallearn.games.connect_four import SYMMETRIES, ConnectFour
-from evallearn.games.othello import Othello, straight
+from evallearn.games.othello import Othello
+from evallearn.games.othello_cells import straight
 from evallearn.games.walks import blocks, neighbours, of_a_square, slopes, walks
 from evallearn.protocols import Limits
 from evallearn.registry import get_game
