@@ -16,6 +16,8 @@ from evallearn.protocols import Game
 
 TICK = 0.5
 """Seconds between two reports, about: so soon Ctrl-C is heard."""
+RARELY = 20
+"""Copies of what was learned are taken after so many times the time that a copy takes: large tables take long."""
 LARGEST = 1e4
 """A weight beyond this is no longer learning: tanh is flat from 8 on."""
 
@@ -94,8 +96,11 @@ class SelfTaughtTrainer(ABC):
                 taken = self._tick(game, learner, min(size, limit - learner.games), start, on_progress)
                 size = max(1, min(2 * size, int(size * TICK / max(taken, 1e-6))))
                 if checkpoint is not None and perf_counter() - saved > every:
+                    self._refuse_divergence(game, learner)
                     learner.save(checkpoint)
                     saved = perf_counter()
+            self._refuse_divergence(game, learner)
+            self._keep(learner)
         except KeyboardInterrupt:
             self._keep(learner)
             if checkpoint is not None:
@@ -113,8 +118,9 @@ class SelfTaughtTrainer(ABC):
         learner.learn(games)
         now = perf_counter()
         taken, games, played = max(now - before, 1e-9), learner.games - first, learner.moves - moves
-        self._refuse_divergence(game, learner)
-        self._keep(learner)
+        if now >= self._due:
+            self._refuse_divergence(game, learner)
+            self._keep(learner)
         error = (learner.errors - errors) / max(1, played)
         self.progress_ = Progress(learner.games, learner.moves, now - start, games / taken, played / taken, error)
         if on_progress is not None:
@@ -122,11 +128,13 @@ class SelfTaughtTrainer(ABC):
         return taken
 
     def _keep(self, learner: Learner) -> None:
+        before = perf_counter()
         self.games_, self.moves_ = learner.games, learner.moves
         self.keep(learner)
+        self._due = perf_counter() + RARELY * (perf_counter() - before)
 
     def _refuse_divergence(self, game: Game, learner: Learner) -> None:
-        largest = float(np.abs(learner.weights).max())
+        largest = float(np.maximum(learner.weights.max(), -learner.weights.min()))
         if not largest <= LARGEST:  # so that NaN is refused too
             raise SpecError(
                 f"alpha={learner.settings.alpha:g} made a weight of {game.name} grow to {largest:g} in game "
