@@ -16,8 +16,10 @@ from evallearn.protocols import Game
 
 TICK = 0.5
 """Seconds between two reports, about: so soon Ctrl-C is heard."""
+LARGE = 1 << 24
+"""Bytes of weights above which a copy for every report would cost more than the learning."""
 RARELY = 20
-"""Copies of what was learned are taken after so many times the time that a copy takes: large tables take long."""
+"""Copies of those are taken after so many times the time that a copy takes."""
 LARGEST = 1e4
 """A weight beyond this is no longer learning: tanh is flat from 8 on."""
 
@@ -118,7 +120,7 @@ class SelfTaughtTrainer(ABC):
         learner.learn(games)
         now = perf_counter()
         taken, games, played = max(now - before, 1e-9), learner.games - first, learner.moves - moves
-        if now >= self._due:
+        if learner.weights.nbytes <= LARGE or now >= self._due:
             self._refuse_divergence(game, learner)
             self._keep(learner)
         error = (learner.errors - errors) / max(1, played)
