@@ -1,6 +1,6 @@
 """What are the pieces of chess worth? Learned from zero by TreeStrap, then by texel from games of what was learned.
 
-    python benchmarks/material.py [--games 2500] [--depth 2] [--records 2500] [--seed 1]
+    python benchmarks/material.py [--games 4000] [--depth 2] [--records 6000] [--seed 1]
 
 An Eval of the five kinds of pieces, of where kings stand and of passed pawns, the same in all phases, begins with
 weights of 0 and plays against itself: with pieces alone it could not mate, and a queen more would be a draw; and what a
@@ -80,12 +80,12 @@ def by_texel(evaluator: LinearEval, options: argparse.Namespace) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=2500)
+    parser.add_argument("--games", type=int, default=4000)
     parser.add_argument("--depth", type=int, default=2)
-    parser.add_argument("--alpha", type=float, default=0.1)
+    parser.add_argument("--alpha", type=float, default=0.05)
     parser.add_argument("--epsilon", type=float, default=0.01)
     parser.add_argument("--opening-plies", type=int, default=12)
-    parser.add_argument("--records", type=int, default=2500)
+    parser.add_argument("--records", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
