@@ -79,18 +79,20 @@ THREATS = [
     *of_columns(2, OWNER, REACH, EVEN, ABOVE),
 ]
 WIDE = [block for w, h in ((5, 3), (4, 4), (7, 2)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)]
+LEARNING = {"alpha": 3.0, "lambda_": 0.7, "opening_plies": 16, "least": 0.1}
+"""Of the sets with threats."""
 PATTERN_SETS = {
     "threats": PatternSet(
         patterns=THREATS,
         note="The slopes, and the lowest threats of all columns, of every three and of every two.",
         by_player=True,
-        learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 16, "least": 0.1},
+        learning=LEARNING,
     ),
     "wide": PatternSet(
         patterns=[*THREATS, *WIDE],
         note="The threats, and all blocks of 5 by 3, 4 by 4 and 7 by 2 squares: 50 million numbers.",
         by_player=True,
-        learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 16, "least": 0.1},
+        learning=LEARNING,
     ),
     "blocks": PatternSet(
         patterns=BLOCKS,
