@@ -92,7 +92,7 @@ PATTERN_SETS = {
         patterns=[*THREATS, *WIDE],
         note="The threats, and all blocks of 5 by 3, 4 by 4 and 7 by 2 squares: 50 million numbers.",
         by_player=True,
-        learning=LEARNING,
+        learning={**LEARNING, "opening_plies": 12, "learn_openings": False, "decided": 0.7, "exchange": 100_000},
     ),
     "blocks": PatternSet(
         patterns=BLOCKS,

@@ -4,6 +4,7 @@ TreeGame      any tree of nested lists; FIGURE_5_2 is the textbook's
 DoubleMove    both floors; a player sometimes moves twice in a row
 Takeaway      plain floor only, with features and a heuristic
 CoinRace      plain floor only, with chance nodes
+LINES         patterns of Connect Four
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ import numpy as np
 
 from evallearn.compiled.bits import jitable, mix64, u64
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.protocols import CHANCE, Game, Heuristic, Rules
+from evallearn.protocols import CHANCE, Game, Heuristic, PatternSet, Rules
+
+LINES = PatternSet(patterns=[(0, 6, 12, 18), (18, 19, 20, 21), (12, 19, 26)], note="Three lines.", by_player=True)
+"""Patterns of Connect Four that learn in no time."""
 
 
 def python_path(*folders: object) -> str:

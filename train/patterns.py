@@ -14,6 +14,7 @@ from evallearn.evaluators.patterns import PatternEval, pattern_set
 from evallearn.protocols import Game, PatternSet
 from evallearn.train.self_taught import SelfTaughtTrainer
 from evallearn.train.td import TdLearner, TdSettings
+from evallearn.train.td_team import TdTeam
 
 USUAL = {"alpha": 4.0, "lambda_": 0.6, "epsilon": 0.1, "coherence": True}
 
@@ -36,10 +37,14 @@ class PatternTrainer(SelfTaughtTrainer):
         noise: float | None = None,
         hunts: float | None = None,
         opening_plies: int | None = None,
+        learn_openings: bool | None = None,
+        decided: float | None = None,
         coherence: bool | None = None,
         least: float | None = None,
         depth: int | None = None,
         deep_games: int | None = None,
+        learners: int | None = None,
+        exchange: int | None = None,
         finest: float = 0.0,
         prune: float = 0.0,
         seed: int = 1,
@@ -52,24 +57,25 @@ class PatternTrainer(SelfTaughtTrainer):
         """
         self.patterns, self.alpha, self.half_life, self.horizon = patterns, alpha, half_life, horizon
         self.lambda_, self.epsilon, self.opening_plies = lambda_, epsilon, opening_plies
+        self.learn_openings, self.decided, self.learners, self.exchange = learn_openings, decided, learners, exchange
         self.noise, self.hunts = noise, hunts
         self.coherence, self.least, self.depth, self.deep_games = coherence, least, depth, deep_games
         self.finest, self.prune, self.seed = finest, prune, seed
 
-    def learner(self, game: Game) -> TdLearner:
+    def learner(self, game: Game) -> TdLearner | TdTeam:
         if not game.pattern_sets and not isinstance(self.patterns, PatternSet):
             raise SpecError(f"{game.name} declares no pattern sets: give it pattern_sets, or hand in a PatternSet")
         chosen = self.patterns if self.patterns is not None else next(iter(game.pattern_sets))
         patterns = pattern_set(game, chosen)
         settings = self.settings(game, patterns)
         self._check(settings)
-        return TdLearner(Layout.of(game, patterns), settings)
+        return (TdTeam if settings.learners > 1 else TdLearner)(Layout.of(game, patterns), settings)
 
     def settings(self, game: Game, patterns: PatternSet) -> TdSettings:
         """What was asked for, what the set says, what is usual, in this order."""
         names = (
             "alpha", "half_life", "horizon", "lambda_", "epsilon", "opening_plies", "coherence", "least", "depth",
-            "deep_games", "noise", "hunts",
+            "deep_games", "noise", "hunts", "learn_openings", "decided", "learners", "exchange",
         )  # fmt: skip
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         openings = {"opening_plies": 4 * game.opening_plies}
@@ -85,7 +91,7 @@ class PatternTrainer(SelfTaughtTrainer):
         if self.prune and not settings.coherence:
             raise SpecError(f"prune={self.prune:g} needs the sums that coherence keeps: switch it on, or prune off")
 
-    def keep(self, learner: TdLearner) -> None:
+    def keep(self, learner: TdLearner | TdTeam) -> None:
         self.layout_, self.weights_ = learner.layout, learner.tables()
         if self.prune:
             self.used_ = learner.memory[:, 1].reshape(self.weights_.shape) >= self.prune

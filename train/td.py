@@ -25,6 +25,10 @@ players who both think that few discs are good never find out how they come to h
 With `depth` above 1 the target is what alpha-beta of that depth says with the tables themselves, in all games or in the
 last ones, `deep_games`. The plain version takes minimax: the value and the first best action are the same.
 
+With `learn_openings` off nothing is learned from the random moves that open a game: such positions teach little of what
+searches and games meet later, and take a third of the time. `decided` ends games sooner: nine of ten, once a position
+and its best action are worth more than that to either player. The others go on, so that wrong judgements are found out.
+
 With `coherence` every weight has a step of its own, smaller where its errors cancel out (Beal & Smith, "Temporal
 coherence and prediction decay in TD learning", 1999), but never smaller than the part `least`: or else sums from the
 time when all targets were guesses could stop it for good.
@@ -51,6 +55,10 @@ DEEPEST = 12
 """Plies; a target that costs more than a million positions teaches too little."""
 HUNGER = 0.2
 """How much of a win a hunter gives at most for each 1 that is less in its prey; each draws its own."""
+PLAYED_OUT = 0.1
+"""Share of games that go on where `decided` ends the others."""
+MOST_LEARNERS = 64
+"""Each has tables of its own."""
 COUNTERS = ("counter", "games", "moves", "errors")
 
 
@@ -75,6 +83,10 @@ class TdSettings:
     """The cell that hunters mind."""
     opening_plies: int = 8
     """Each game opens with 0 to so many random moves."""
+    learn_openings: bool = True
+    """Whether those teach, too."""
+    decided: float = 1.0
+    """What a position must be worth for a game to end; 1: games are played out."""
     coherence: bool = False
     least: float = 0.0
     """Which part of the step coherence leaves to every weight."""
@@ -82,6 +94,10 @@ class TdSettings:
     """Plies of look-ahead behind a target."""
     deep_games: int = 0
     """The last games up to the horizon that look `depth` plies ahead, with a step that begins anew; 0: all do."""
+    learners: int = 1
+    """How many learn side by side; see `td_team.py`."""
+    exchange: int = 20_000
+    """Games of all learners, about, after which they put together what they have learned."""
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -97,7 +113,10 @@ class TdSettings:
             ("least", self.least, 0 <= self.least <= 1, "a number from 0 to 1"),
             ("depth", self.depth, 1 <= self.depth <= DEEPEST, f"1 to {DEEPEST} plies"),
             ("deep_games", self.deep_games, 0 <= self.deep_games <= self.horizon, "0 or more games, at most horizon"),
+            ("decided", self.decided, 0 < self.decided <= 1, "a number above 0, up to 1"),
             ("opening_plies", self.opening_plies, self.opening_plies >= 0, "0 or more plies"),
+            ("learners", self.learners, 1 <= self.learners <= MOST_LEARNERS, f"1 to {MOST_LEARNERS}"),
+            ("exchange", self.exchange, self.exchange >= self.learners, "as many games as there are learners, or more"),
             ("seed", self.seed, 0 <= self.seed < 2**63, "a whole number from 0 to 2**63 - 1"),
         ):
             if not ok:
@@ -155,6 +174,7 @@ class TdLearner:
             ("gaps", "f8", plies), ("likely", "f8", plies),
             ("noise", "f8"), ("hunts", "f8"), ("prey", "i8"), ("left", "i4", (rules.max_actions,)),
             ("least", "f8"), ("deep", "i8"), ("depth", "i8"), ("deep_from", "i8"), ("deep_cooling", "f8"),
+            ("skips", "i8"), ("decided", "f8"),
             ("below", "i4", (DEEPEST, rules.max_actions)),
         ]  # fmt: skip
         self.box = np.zeros(1, np.dtype(fields, align=True))
@@ -166,6 +186,7 @@ class TdLearner:
         self.box["deep_cooling"] = inverse(settings.deep_games or settings.horizon)
         self.box["noise"], self.box["hunts"], self.box["prey"] = settings.noise, settings.hunts, max(0, settings.prey)
         self.box["epsilon"], self.box["opening"] = settings.epsilon, settings.opening_plies
+        self.box["skips"], self.box["decided"] = not settings.learn_openings, settings.decided
         self.params = layout.record()
         self.trail = np.zeros((rules.max_plies + 1, places), np.int32)
         self.rows = np.zeros((rules.max_actions, places), np.int32)
@@ -174,6 +195,7 @@ class TdLearner:
     def _kernels(self) -> Any:
         from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
+        from evallearn.compiled.memory import fetch
         from evallearn.compiled.specialise import announce, specialise
         from evallearn.evaluators.patterns import kernels
         from evallearn.train.draws import uniform
@@ -189,12 +211,14 @@ class TdLearner:
             group=patterns.group,
             uniform=uniform,
             squash=jitable(squash),
+            fetch=fetch,
             N_WORDS=rules.n_words,
             N_PLACES=len(layout.places),
             ENTRIES=layout.entries,
             SCALE=scale,
             COHERENCE=self.settings.coherence,
             HUNGER=HUNGER,
+            PLAYED_OUT=PLAYED_OUT,
         )
         announce(f"the learner of {game.name} patterns", module.learn)
         return module
@@ -226,7 +250,7 @@ class TdLearner:
         return self.weights.reshape(self.layout.n_groups, self.layout.entries).copy()
 
     # --- checkpoints -------------------------------------------------------------------------------------------------
-    def _recipe(self) -> dict[str, Any]:
+    def recipe(self) -> dict[str, Any]:
         """What a checkpoint must have in common with whoever goes on from it."""
         layout = self.layout
         return {
@@ -240,15 +264,15 @@ class TdLearner:
     def save(self, path: Path) -> None:
         """All that `restore` needs to go on as if nothing had happened."""
         counters = {name: self.box[name][0].item() for name in COUNTERS}
-        save_checkpoint(path, "pattern", self._recipe(), counters, self._tensors())
+        save_checkpoint(path, "pattern", self.recipe(), counters, self.tensors())
 
     def restore(self, path: Path) -> None:
         """Raises DataError for a file that is no checkpoint, or one of other settings."""
         wanted = dict.fromkeys(COUNTERS)
-        counters, tensors = read_checkpoint(path, "pattern", self._recipe(), wanted, self._tensors())
+        counters, tensors = read_checkpoint(path, "pattern", self.recipe(), wanted, self.tensors())
         self.weights, self.memory = tensors["weights"], tensors["memory"]
         for name, value in counters.items():
             self.box[name] = value
 
-    def _tensors(self) -> dict[str, np.ndarray]:
+    def tensors(self) -> dict[str, np.ndarray]:
         return {"weights": self.weights, "memory": self.memory}

@@ -4,9 +4,9 @@ learned, and `td_plain.py`, the same in plain Python. The names below are inject
 
 State, actions, result, is_terminal, to_play, utility_mover    the game's `Rules`
 look, group                                                    of patterns_kernel.py
-uniform, squash                                                of draws.py and the toolkit
+uniform, squash, fetch                                         of draws.py and the toolkit
 N_WORDS, N_PLACES, ENTRIES                                     of the game and its patterns
-SCALE, COHERENCE, HUNGER                                       a win's worth; per-weight steps; of `td.py`
+SCALE, COHERENCE, HUNGER, PLAYED_OUT                           a win's worth; per-weight steps; of `td.py`
 CACHE                                                          whether the disk cache is on
 """
 
@@ -31,27 +31,35 @@ def add_up(weights, start, row):
 
 
 @njit
-def judge(s, weights, params, row):
-    """What the unfinished `s` is worth to its mover, as a share of a win; its indices go into row."""
+def place(s, weights, params, row):
+    """The indices of the unfinished `s` go into row; their weights, most of them far away, are sent for."""
     side = to_play(s)
     look(s, params, side)
+    start = group(s) * ENTRIES
     for p in range(N_PLACES):
         row[p] = params.index[side, p]
+        fetch(weights, start + row[p])
+
+
+@njit
+def worth(s, weights, row):
+    """What the unfinished `s`, whose indices row holds, is worth to its mover, as a share of a win."""
     return squash(add_up(weights, group(s) * ENTRIES, row))
 
 
 @njit
 def best_child(s, n, io, weights, params, rows):
     """The number of the best action by one ply, the first of equal ones; io.values are their worths to the mover."""
+    for i in range(n):
+        after = result(s, np.int64(io.actions[i]))
+        io.left[i] = 0
+        if not is_terminal(after):
+            place(after, weights, params, rows[i])
+            io.left[i] = params.fresh[io.prey]
     chosen = 0
     for i in range(n):
         after = result(s, np.int64(io.actions[i]))
-        if is_terminal(after):
-            value = np.float64(utility_mover(after)) / SCALE
-            io.left[i] = 0
-        else:
-            value = judge(after, weights, params, rows[i])
-            io.left[i] = params.fresh[io.prey]
+        value = np.float64(utility_mover(after)) / SCALE if is_terminal(after) else worth(after, weights, rows[i])
         io.values[i] = value if to_play(after) == to_play(s) else -value
         if io.values[i] > io.values[chosen]:
             chosen = i
@@ -117,13 +125,16 @@ def change(weights, memory, start, row, error, rate, least):
 
 
 @njit
-def teach(plies, io, weights, memory, trail):
-    """All positions of the game, from the last to the first: each learns from its error and lambda of what follows."""
+def teach(first, plies, io, weights, memory, trail):
+    """Positions of the game from the last to the first: each learns from its error and lambda of what follows."""
     total = 0.0
-    for k in range(plies - 1, -1, -1):
+    for k in range(plies - 1, first - 1, -1):
         if k + 1 < plies and io.movers[k] != io.movers[k + 1]:
             total = -total
         total = io.gaps[k] + io.lambda_ * (io.likely[k] * total)
+        if COHERENCE and k > first:
+            for p in range(N_PLACES):  # on their way while this position learns
+                fetch(memory, 2 * (io.starts[k - 1] + trail[k - 1, p]))
         change(weights, memory, io.starts[k], trail[k], total, io.rate, io.least)
 
 
@@ -148,15 +159,35 @@ def hunted(chosen, n, hunger, io):
 
 
 @njit
+def opened(s, plies, io):
+    """(the position after so many random moves, how many there were): a game may be over sooner."""
+    ply = np.int64(0)
+    while ply < plies and not is_terminal(s):
+        n = actions(s, io.actions)
+        s = result(s, np.int64(io.actions[np.int64(uniform(io) * n)]))
+        ply += 1
+    return s, ply
+
+
+@njit
 def play(s, io, weights, memory, params, trail, rows):
     """One game from `s`."""
-    ply = 0
     opening = np.int64(uniform(io) * (io.opening + 1))
     hunter, hunger = -1, 0.0
     if io.hunts > 0 and uniform(io) < io.hunts:
         hunter = np.int64(uniform(io) * 2)
         hunger = uniform(io) * HUNGER
-    value = judge(s, weights, params, trail[0])
+    decided = np.inf
+    if io.decided < 1.0 and uniform(io) >= PLAYED_OUT:
+        decided = io.decided
+    first = np.int64(0)
+    if io.skips:
+        s, first = opened(s, opening, io)
+    ply = first
+    value = 0.0
+    if not is_terminal(s):
+        place(s, weights, params, trail[ply])
+        value = worth(s, weights, trail[ply])
     while not is_terminal(s):
         n = actions(s, io.actions)
         io.movers[ply] = to_play(s)
@@ -171,18 +202,22 @@ def play(s, io, weights, memory, params, trail, rows):
         if ply < opening or uniform(io) < io.epsilon:
             chosen = np.int64(uniform(io) * n)
         io.likely[ply] = (1.0 - io.noise) * (chosen == best) + io.noise / n
+        over = ply >= opening and abs(value) > decided and abs(io.values[best]) > decided
         s = result(s, np.int64(io.actions[chosen]))
         ply += 1
+        if over:
+            break
         if io.depth > 1:
             if not is_terminal(s):
-                value = judge(s, weights, params, trail[ply])
+                place(s, weights, params, trail[ply])
+                value = worth(s, weights, trail[ply])
             continue
         value = io.values[chosen] if to_play(s) == io.movers[ply - 1] else -io.values[chosen]
         for p in range(N_PLACES):
             trail[ply, p] = rows[chosen, p]
-    teach(ply, io, weights, memory, trail)
+    teach(first, ply, io, weights, memory, trail)
     io.games += 1
-    io.moves += ply
+    io.moves += ply - first
 
 
 @njit(cache=CACHE, nogil=True)

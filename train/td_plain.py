@@ -11,7 +11,8 @@ from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.squash import squash
 from evallearn.protocols import State
 from evallearn.train.draws import Draws
-from evallearn.train.td import HUNGER, TdSettings, inverse
+from evallearn.train.td import HUNGER, PLAYED_OUT, TdSettings, inverse
+from evallearn.train.td_team import member_settings
 
 
 class Step(NamedTuple):
@@ -74,7 +75,7 @@ class PlainTd:
 
     def teach(self, path: list[Step], rate: float) -> None:
         """Every position learns from its own error, and from lambda of what followed, as far as that is likely."""
-        total, follower = 0.0, path[-1].mover
+        total, follower = 0.0, -1
         for step in reversed(path):
             total = total if step.mover == follower else -total
             total = step.error + self.settings.lambda_ * (step.likely * total)
@@ -113,6 +114,14 @@ class PlainTd:
         best = values.index(max(values))
         return best if wanted[best] == max(wanted) else wanted.index(max(wanted))
 
+    def opened(self, s: State, plies: int) -> State:
+        """The position after so many random moves, or fewer where the game is over."""
+        for _ in range(plies):
+            if not self.game.is_terminal(s):
+                choices = self.game.actions(s)
+                s = self.game.result(s, choices[int(self.uniform() * len(choices))])
+        return s
+
     def play(self) -> None:
         """One game against itself."""
         game, settings = self.game, self.settings
@@ -120,7 +129,11 @@ class PlainTd:
         depth = settings.depth if self.games >= settings.deep_from else 1
         opening = int(self.uniform() * (settings.opening_plies + 1))
         hunter, hunger = self.hunter()
-        while not game.is_terminal(s):
+        decided = settings.decided if settings.decided < 1 and self.uniform() >= PLAYED_OUT else np.inf
+        if not settings.learn_openings:
+            s, opening = self.opened(s, opening), 0
+        over = False
+        while not (over or game.is_terminal(s)):
             choices = game.actions(s)
             values = [self.ahead(game.result(s, a), depth - 1, game.to_play(s)) for a in choices]
             chosen = best = values.index(max(values))
@@ -130,8 +143,39 @@ class PlainTd:
                 chosen = int(self.uniform() * len(choices))
             likely = (1.0 - settings.noise) * (chosen == best) + settings.noise / len(choices)
             path.append(Step(game.to_play(s), self.places(s), self.expected(values) - self.value(s), likely))
+            over = len(path) > opening and abs(self.value(s)) > decided and abs(max(values)) > decided
             s = game.result(s, choices[chosen])
         self.teach(path, self.rate())
         for step in path:
             self.errors += abs(step.error)
         self.games, self.moves = self.games + 1, self.moves + len(path)
+
+
+class PlainTeam:
+    """The same weights as `TdTeam` after as many rounds, slowly."""
+
+    def __init__(self, layout: Layout, settings: TdSettings) -> None:
+        self.members = [PlainTd(layout, member_settings(settings, i)) for i in range(settings.learners)]
+        self.share = settings.exchange // settings.learners
+        self.known = np.zeros_like(self.members[0].memory)
+
+    def round(self) -> None:
+        """All play their share of games, and meet."""
+        for member in self.members:
+            for _ in range(self.share):
+                member.play()
+        for i in range(len(self.known)):
+            self.meet(i)
+
+    def meet(self, i: int) -> None:
+        """Put together what all have learned of that weight; in this order and no other: `sum` is more exact."""
+        before, learned, total, plain = self.known[i].astype(float), 0.0, 0.0, 0.0
+        now = before
+        for member in self.members:
+            share = float(member.memory[i, 1]) - before[1]
+            learned, total = learned + share, total + share * float(member.weights[i])
+            plain, now = plain + float(member.weights[i]), now + (member.memory[i].astype(float) - before)
+        weight = total / learned if learned > 0 else plain / len(self.members)
+        self.known[i] = now
+        for member in self.members:
+            member.weights[i], member.memory[i] = weight, now

@@ -37,10 +37,18 @@ from evallearn.train.self_taught import Progress
 @click.option("--noise", type=float, help="Share of random moves that targets count in.  [default: as suits the set]")
 @click.option("--hunts", type=float, help="Share of games with a hunter in them.  [default: as suits the set]")
 @click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the set]")
+@click.option(
+    "--learn-openings/--no-learn-openings", default=None, help="Do those teach, too?  [default: as suits the set]"
+)
+@click.option(
+    "--decided", type=float, help="A value that ends nine of ten games; 1: none.  [default: as suits the set]"
+)
 @click.option("--coherence/--no-coherence", default=None, help="A step of its own for every weight.  [default: yes]")
 @click.option("--least", type=float, help="What coherence leaves of the step at least.  [default: as suits the set]")
 @click.option("--depth", type=int, help="Plies of look-ahead behind a target.  [default: 1]")
 @click.option("--deep-games", type=int, help="The last games, the only ones with that depth; 0: all.  [default: 0]")
+@click.option("--learners", type=int, help="Learners side by side, a core and tables for each.  [default: 1]")
+@click.option("--exchange", type=int, help="Games after which they share what they learned.  [default: 20000]")
 @click.option(
     "--finest", type=float, default=0.0, help="Round to multiples of this power of two, for small files; 0: of none."
 )

@@ -1,4 +1,7 @@
-"""Large tables for kernels: they get the address as a number, since an array inside a record is copied with it."""
+"""Large tables for kernels: they get the address as a number, since an array inside a record is copied with it.
+
+And `fetch`, for those that do not fit the caches: what will be needed soon is sent for while something else is done.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
+
+READ, KEEP, DATA = 0, 3, 1
+"""As LLVM numbers them: what a prefetch is for, how long it is to stay in the caches, and in which."""
 
 
 def byte_at(address: Any, index: Any) -> int:
@@ -65,3 +71,26 @@ def _load_float(typingctx: Any, address: Any) -> Any:
 @overload(float_at)
 def _float_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
     return lambda address, index: _load_float(types.uint64(address) + types.uint64(4) * types.uint64(index))
+
+
+def fetch(array: Any, index: Any) -> None:
+    """Send for the number `index` of a whole array, whatever its shape, and do not wait for it."""
+
+
+@intrinsic
+def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        first = context.make_array(signature.args[0])(context, builder, args[0]).data
+        what = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], what)
+        where = builder.bitcast(builder.gep(first, [args[1]]), byte)
+        builder.call(prefetch, [where, number(READ), number(KEEP), number(DATA)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen
+
+
+@overload(fetch)
+def _fetch(array, index):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+    return lambda array, index: _prefetch(array, index)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from toys import Takeaway
+from toys import LINES, Takeaway
 
 from evallearn.cli import run
 from evallearn.errors import DataError, SpecError
@@ -22,8 +22,6 @@ from evallearn.train.patterns import PatternTrainer
 from evallearn.train.self_taught import Progress
 from evallearn.train.td import TdLearner, TdSettings
 from evallearn.train.td_plain import PlainTd, Step
-
-LINES = PatternSet(patterns=[(0, 6, 12, 18), (18, 19, 20, 21), (12, 19, 26)], note="Three lines.", by_player=True)
 
 
 def layout() -> Layout:
@@ -47,6 +45,7 @@ WAYS = {
     "coherence": {"coherence": True, "lambda_": 0.3, "half_life": 2, "horizon": 9, "opening_plies": 0},
     "deep": {"coherence": True, "least": 0.25, "depth": 2, "deep_games": 1, "horizon": 3},
     "noise": {"noise": 0.2, "lambda_": 0.6, "epsilon": 0.2},
+    "sparing": {"learn_openings": False, "decided": 0.4, "lambda_": 0.5, "opening_plies": 4, "alpha": 2.0},
 }
 QUICK = {("lines", way) for way in WAYS} | {("straight-3", "coherence")}
 """Those of Connect Four, and the kernel of Othello that the command needs too: each takes seconds to compile."""
@@ -96,6 +95,35 @@ def test_kernel_hunts_as_plain_python_does(chosen):
         plain.play()
     assert same(kernel, plain)
     assert not same(kernel, tame)
+
+
+def test_games_end_where_they_are_decided_but_one_in_ten():
+    kernel, plain = (kind(layout(), TdSettings(decided=0.02)) for kind in (TdLearner, PlainTd))
+    kernel.learn(60)
+    for _ in range(60):
+        plain.play()
+    assert same(kernel, plain)
+    lengths = []
+    for _ in range(40):
+        before = kernel.moves
+        kernel.learn(1)
+        lengths.append(kernel.moves - before)
+    whole = learner()
+    whole.learn(100)
+    assert max(lengths) > 12  # some are played out
+    assert kernel.moves < 0.9 * whole.moves
+
+
+def test_random_openings_teach_nothing_if_they_are_not_to():
+    kernel, plain = (
+        kind(layout(), TdSettings(learn_openings=False, opening_plies=41)) for kind in (TdLearner, PlainTd)
+    )
+    kernel.learn(40)
+    for _ in range(40):
+        plain.play()
+    assert same(kernel, plain)
+    assert kernel.games == 40
+    assert kernel.moves < 15 * 40 / 2  # some games were over before they were open
 
 
 def test_a_hunter_takes_what_leaves_least_of_its_prey():
@@ -272,7 +300,12 @@ def test_nan_stops_too(monkeypatch):
         ({"depth": 13}, "depth=13 does not work: give 1 to 12 plies"),
         ({"deep_games": -1}, "deep_games=-1 does not work: give 0 or more games, at most horizon"),
         ({"deep_games": 9, "horizon": 8}, "deep_games=9 does not work"),
+        ({"decided": 0.0}, "decided=0.0 does not work: give a number above 0, up to 1"),
+        ({"decided": 1.5}, "decided=1.5 does not work"),
         ({"opening_plies": -1}, "opening_plies=-1 does not work: give 0 or more plies"),
+        ({"learners": 0}, "learners=0 does not work: give 1 to 64"),
+        ({"learners": 65}, "learners=65 does not work"),
+        ({"learners": 3, "exchange": 2}, "exchange=2 does not work: give as many games as there are learners, or more"),
         ({"seed": -1}, r"seed=-1 does not work: give a whole number from 0 to 2\*\*63 - 1"),
     ],
 )

@@ -1,0 +1,120 @@
+"""Several learners of the same pattern tables side by side, a core for each: `TdTeam`.
+
+Each plays games of its own. After `exchange` games in all they put together what they have learned since the last time:
+a weight becomes the mean of theirs, each counting as much as it has learned there (the sum of its |errors|), so that
+what only one of them has seen is kept whole; the sums of coherence add up. Then all go on from the same tables. Who
+plays what is settled by the seed, so the weights do not depend on how many threads there are.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.errors import SpecError
+from evallearn.evaluators.layout import Layout
+from evallearn.mixing import scramble
+from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
+from evallearn.train.td import COUNTERS, TdLearner, TdSettings
+
+TEMPLATE = Path(__file__).with_name("td_team_kernel.py")
+PIECE = 1 << 20
+"""Weights that are put together at a time."""
+
+
+def member_settings(settings: TdSettings, number: int) -> TdSettings:
+    """Of one learner: a seed of its own, and its share of all games."""
+    n = settings.learners
+    return replace(
+        settings,
+        learners=1,
+        seed=scramble(settings.seed + (number << 32)) >> 1,
+        horizon=-(-settings.horizon // n),
+        half_life=-(-settings.half_life // n),
+        deep_games=settings.deep_games // n,
+    )
+
+
+class TdTeam:
+    """Weights, and games of several learners that change them, in rounds of `exchange` games."""
+
+    def __init__(self, layout: Layout, settings: TdSettings) -> None:
+        """Raises SpecError as TdLearner does, and without coherence, whose sums tell who has learned what."""
+        if not settings.coherence:
+            raise SpecError(
+                f"learners={settings.learners} need the sums that coherence keeps: switch it on, or take 1 learner"
+            )
+        self.layout, self.settings = layout, settings
+        self.members = [TdLearner(layout, member_settings(settings, i)) for i in range(settings.learners)]
+        self.known = np.zeros_like(self.members[0].memory)
+        """The sums of coherence when they last met."""
+        self.threads = min(settings.learners, os.cpu_count() or 1)
+        self.kernels = self._kernels()
+
+    def _kernels(self) -> Any:
+        from evallearn.compiled.specialise import specialise
+
+        return specialise(TEMPLATE, N=self.settings.learners)
+
+    def learn(self, games: int) -> None:
+        """Play so many games against itself, or some more: whole rounds."""
+        wanted, share = self.games + games, self.settings.exchange // self.settings.learners
+        with ThreadPoolExecutor(self.threads) as pool:
+            while self.games < wanted:
+                list(pool.map(lambda member: member.learn(share), self.members))
+                self._meet(pool)
+
+    def _meet(self, pool: ThreadPoolExecutor) -> None:
+        weights, memories = ([getattr(m, name) for m in self.members] for name in ("weights", "memory"))
+        first = range(0, len(self.known), PIECE)
+        list(pool.map(lambda i: self.kernels.meet(tuple(weights), tuple(memories), self.known, i, i + PIECE), first))
+
+    @property
+    def games(self) -> int:
+        return sum(m.games for m in self.members)
+
+    @property
+    def moves(self) -> int:
+        return sum(m.moves for m in self.members)
+
+    @property
+    def errors(self) -> float:
+        """The sum of |target - V(s)| over all moves."""
+        return sum(m.errors for m in self.members)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Of all, since they last met."""
+        return self.members[0].weights
+
+    @property
+    def memory(self) -> np.ndarray:
+        return self.members[0].memory
+
+    def tables(self) -> np.ndarray:
+        """float32[n_groups, entries], a copy."""
+        return self.members[0].tables()
+
+    # --- checkpoints -------------------------------------------------------------------------------------------------
+    def _recipe(self) -> dict[str, Any]:
+        return {**self.members[0].recipe(), **asdict(self.settings)}
+
+    def save(self, path: Path) -> None:
+        """All that `restore` needs to go on as if nothing had happened."""
+        counters = {name: [m.box[name][0].item() for m in self.members] for name in COUNTERS}
+        save_checkpoint(path, "pattern", self._recipe(), counters, self.members[0].tensors())
+
+    def restore(self, path: Path) -> None:
+        """Raises DataError for a file that is no checkpoint, or one of other settings."""
+        wanted = dict.fromkeys(COUNTERS)
+        counters, tensors = read_checkpoint(path, "pattern", self._recipe(), wanted, self.members[0].tensors())
+        self.known[:] = tensors["memory"]
+        for i, member in enumerate(self.members):
+            member.weights[:], member.memory[:] = tensors["weights"], tensors["memory"]
+            for name, values in counters.items():
+                member.box[name] = values[i]

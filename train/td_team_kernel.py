@@ -1,0 +1,31 @@
+# mypy: ignore-errors
+"""Template: learners of the same tables put together what they have learned. See `td_team.py`.
+
+N        how many learners there are
+CACHE    whether the disk cache is on
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=CACHE, nogil=True)
+def meet(weights, memories, known, first, end):
+    """The weights from first to before end, and their sums of coherence, become the same for all."""
+    for i in range(first, min(end, len(known))):
+        learned = total = plain = 0.0
+        for n in range(N):
+            share = np.float64(memories[n][i, 1]) - np.float64(known[i, 1])
+            learned += share
+            total += share * np.float64(weights[n][i])
+            plain += np.float64(weights[n][i])
+        weight = np.float32(total / learned if learned > 0 else plain / N)
+        for part in range(2):
+            now = np.float64(known[i, part])
+            for n in range(N):
+                now += np.float64(memories[n][i, part]) - np.float64(known[i, part])
+            for n in range(N):
+                memories[n][i, part] = np.float32(now)
+            known[i, part] = np.float32(now)
+        for n in range(N):
+            weights[n][i] = weight
