@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ LONG = 50
 def save_checkpoint(
     path: Path, kind: str, recipe: Mapping[str, Any], counters: Mapping[str, Any], tensors: Mapping[str, np.ndarray]
 ) -> None:
-    """All that `read_checkpoint` needs, in a file that is whole or absent."""
+    """All that `read_checkpoint` needs, in a file that is whole or absent; what a killed one was writing goes."""
     from safetensors.numpy import save
 
     header = json.dumps({"recipe": recipe, "counters": counters}, sort_keys=True)
     write_atomically(path, save(dict(tensors), metadata={key(kind): header}))
+    for left in path.parent.glob(f".{escape(path.name)}.*.tmp"):  # large ones: half a gigabyte for each time
+        left.unlink(missing_ok=True)
 
 
 def read_checkpoint(

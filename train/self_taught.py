@@ -18,7 +18,7 @@ TICK = 0.5
 """Seconds between two reports, about: so soon Ctrl-C is heard."""
 LARGE = 1 << 24
 """Bytes of weights above which a copy for every report would cost more than the learning."""
-RARELY = 20
+RARELY = 60
 """Copies of those are taken after so many times the time that a copy takes."""
 LARGEST = 1e4
 """A weight beyond this is no longer learning: tanh is flat from 8 on."""

@@ -51,7 +51,12 @@ class TdTeam:
             )
         self.layout, self.settings = layout, settings
         self.members = [TdLearner(layout, member_settings(settings, i)) for i in range(settings.learners)]
-        self.known = np.zeros_like(self.members[0].memory)
+        n, one = settings.learners, self.members[0]
+        self.all_weights = np.zeros((n, *one.weights.shape), np.float32)
+        self.all_memory = np.zeros((n, *one.memory.shape), np.float32)
+        for member, weights, memory in zip(self.members, self.all_weights, self.all_memory, strict=True):
+            member.weights, member.memory = weights, memory
+        self.known = np.zeros_like(one.memory)
         """The sums of coherence when they last met."""
         self.threads = min(settings.learners, os.cpu_count() or 1)
         self.kernels = self._kernels()
@@ -70,9 +75,10 @@ class TdTeam:
                 self._meet(pool)
 
     def _meet(self, pool: ThreadPoolExecutor) -> None:
-        weights, memories = ([getattr(m, name) for m in self.members] for name in ("weights", "memory"))
-        first = range(0, len(self.known), PIECE)
-        list(pool.map(lambda i: self.kernels.meet(tuple(weights), tuple(memories), self.known, i, i + PIECE), first))
+        def piece(first: int) -> None:
+            self.kernels.meet(self.all_weights, self.all_memory, self.known, first, first + PIECE)
+
+        list(pool.map(piece, range(0, len(self.known), PIECE)))
 
     @property
     def games(self) -> int:

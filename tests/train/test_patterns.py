@@ -247,6 +247,14 @@ def test_file_that_is_no_checkpoint_is_refused(tmp_path):
         learner().restore(file)
 
 
+def test_checkpoint_clears_up_after_one_that_was_killed_while_it_wrote(tmp_path):
+    half, other = tmp_path / ".e[1].resume.77.tmp", tmp_path / ".f.resume.77.tmp"
+    half.write_bytes(b"half of it")
+    other.write_bytes(b"somebody else's")
+    learner().save(tmp_path / "e[1].resume")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".f.resume.77.tmp", "e[1].resume"]
+
+
 def test_checkpoint_of_another_size_is_refused(tmp_path):
     file, small = tmp_path / "e.resume", learner()
     small.weights = small.weights[:5]
