@@ -9,7 +9,7 @@ plays what is settled by the seed, so the weights do not depend on how many thre
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -67,12 +67,17 @@ class TdTeam:
         return specialise(TEMPLATE, N=self.settings.learners)
 
     def learn(self, games: int) -> None:
-        """Play so many games against itself, or some more: whole rounds."""
-        wanted, share = self.games + games, self.settings.exchange // self.settings.learners
-        with ThreadPoolExecutor(self.threads) as pool:
+        """Play so many games against itself, or some more: whole rounds, also where Ctrl-C comes in the middle."""
+        wanted = self.games + games
+        with ThreadPoolExecutor(self.threads) as pool, ThreadPoolExecutor(1) as conductor:
             while self.games < wanted:
-                list(pool.map(lambda member: member.learn(share), self.members))
-                self._meet(pool)
+                finish(conductor.submit(self._round, pool))
+
+    def _round(self, pool: ThreadPoolExecutor) -> None:
+        """All play their share of games, and meet."""
+        share = self.settings.exchange // self.settings.learners
+        list(pool.map(lambda member: member.learn(share), self.members))
+        self._meet(pool)
 
     def _meet(self, pool: ThreadPoolExecutor) -> None:
         def piece(first: int) -> None:
@@ -124,3 +129,16 @@ class TdTeam:
             member.weights[:], member.memory[:] = tensors["weights"], tensors["memory"]
             for name, values in counters.items():
                 member.box[name] = values[i]
+
+
+def finish(work: Future[None]) -> None:
+    """Wait for the end of it; a Ctrl-C that comes meanwhile is heard then, and once, however often it comes."""
+    interrupted = False
+    while not work.done():
+        try:
+            wait([work])
+        except KeyboardInterrupt:
+            interrupted = True
+    work.result()
+    if interrupted:
+        raise KeyboardInterrupt

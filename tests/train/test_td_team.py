@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -15,7 +18,7 @@ from evallearn.evaluators.layout import Layout
 from evallearn.games.connect_four import ConnectFour
 from evallearn.games.othello import Othello
 from evallearn.train.patterns import PatternTrainer
-from evallearn.train.td import TdSettings
+from evallearn.train.td import TdLearner, TdSettings
 from evallearn.train.td_plain import PlainTeam
 from evallearn.train.td_team import TdTeam, member_settings
 
@@ -97,6 +100,31 @@ def test_resumed_learning_gives_the_same_bytes(tmp_path):
     resumed = PatternTrainer(LINES, **settings).fit(game, games=200, checkpoint=file)
     assert resumed.weights_.tobytes() == whole.weights_.tobytes()
     assert (resumed.games_, resumed.moves_) == (whole.games_, whole.moves_) == (200, whole.moves_)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_in_the_middle_of_a_round_leaves_a_whole_checkpoint(tmp_path, monkeypatch, times):
+    game, file, settings = ConnectFour(), tmp_path / "e.resume", {"learners": 2, "exchange": 20}
+    whole = PatternTrainer(LINES, **settings).fit(game, games=100)
+    learn, asked, finished = TdLearner.learn, [], []
+
+    def slowly(self, games):
+        asked.append(games)
+        if len(asked) == 4:  # one of the second round is done long before the other
+            for _ in range(times):
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                time.sleep(0.1)
+        learn(self, games)
+        finished.append(games)
+
+    monkeypatch.setattr(TdLearner, "learn", slowly)
+    stopped = PatternTrainer(LINES, **settings)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.fit(game, games=100, checkpoint=file)
+    assert stopped.games_ == sum(finished) == 40
+    monkeypatch.undo()
+    resumed = PatternTrainer(LINES, **settings).fit(game, games=100, checkpoint=file)
+    assert resumed.weights_.tobytes() == whole.weights_.tobytes()
 
 
 def test_checkpoint_of_another_team_is_refused(tmp_path):
