@@ -74,7 +74,7 @@ def cell(name: str, target: str, folder: Path, workers: int) -> dict[str, Any]:
 def in_words(row: dict[str, Any]) -> str:
     return (
         f"{row['elo']:+.0f} ({row['low']:+.0f} to {row['high']:+.0f}); "
-        f"{row['positions'] / 1000:,.0f}k positions, {row['minutes']:.1f} min"
+        f"{row['positions'] / 1000:,.0f}k positions, {60 * row['minutes']:.0f} s"
     )
 
 
