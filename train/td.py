@@ -145,8 +145,11 @@ def inverse(games: int) -> float:
 class TdLearner:
     """Weights, and games against itself that change them. The same seed gives the same weights, however it is cut."""
 
-    def __init__(self, layout: Layout, settings: TdSettings) -> None:
-        """Raises SpecError for a game that has no compiled floor with cells, or no two movers in turn."""
+    def __init__(self, layout: Layout, settings: TdSettings, kernels: Any = None) -> None:
+        """kernels: those of another learner of the same layout.
+
+        Raises SpecError for a game that has no compiled floor with cells, or no two movers in turn.
+        """
         game, rules = layout.game, layout.game.rules
         if rules is None or rules.cells is None or rules.utility_mover is None:
             raise SpecError(
@@ -190,7 +193,7 @@ class TdLearner:
         self.params = layout.record()
         self.trail = np.zeros((rules.max_plies + 1, places), np.int32)
         self.rows = np.zeros((rules.max_actions, places), np.int32)
-        self.kernels = self._kernels()
+        self.kernels = kernels or self._kernels()
 
     def _kernels(self) -> Any:
         from evallearn.compiled.absent import bindings

@@ -50,8 +50,8 @@ class TdTeam:
                 f"learners={settings.learners} need the sums that coherence keeps: switch it on, or take 1 learner"
             )
         self.layout, self.settings = layout, settings
-        self.members = [TdLearner(layout, member_settings(settings, i)) for i in range(settings.learners)]
-        n, one = settings.learners, self.members[0]
+        n, one = settings.learners, TdLearner(layout, member_settings(settings, 0))
+        self.members = [one, *(TdLearner(layout, member_settings(settings, i), one.kernels) for i in range(1, n))]
         self.all_weights = np.zeros((n, *one.weights.shape), np.float32)
         self.all_memory = np.zeros((n, *one.memory.shape), np.float32)
         for member, weights, memory in zip(self.members, self.all_weights, self.all_memory, strict=True):
