@@ -35,7 +35,9 @@ SINGLE_BAR, BAR = 25, 9
 @click.command(name="explain")
 @click.argument("evals", nargs=-1, required=True, metavar="EVAL...")
 @click.argument("position")
-@click.option("--game", type=GAME, help="The game.  [default: that of the first EVAL, if it is a file]")
+@click.option(
+    "--game", type=GAME, help="The game.  [default: that of the first EVAL, if it is a file or zoo:GAME/NAME]"
+)
 @click.option("--roll", nargs=2, type=int, metavar="D D", help="The two dice, where the position waits for a roll.")
 @click.option("--top", type=click.IntRange(1), default=TOP, show_default=True, help="How many features to show.")
 @click.option(
@@ -56,9 +58,9 @@ def command(
 ) -> None:
     """What an EVAL says of POSITION, and why. Several EVALs are set side by side.
 
-    An EVAL is zero, handwritten:NAME or a .safetensors file; POSITION is in the game's notation, or `start`. A linear
-    Eval is a sum: its parts are shown, the largest first. Of any other each feature in turn is made neutral, and the
-    change is shown (occlusion); such changes do not add up.
+    An EVAL is zero, handwritten:NAME, zoo:NAME or a .safetensors file; POSITION is in the game's notation, or
+    `start`. A linear Eval is a sum: its parts are shown, the largest first. Of any other each feature in turn is made
+    neutral, and the change is shown (occlusion); such changes do not add up.
 
     Example: evallearn explain handwritten:lines handwritten:threats 44455 --game connect_four
     """
@@ -86,7 +88,10 @@ def command(
 
 
 def game_of(text: str) -> Game:
-    """The game of an Eval's file."""
+    """The game of an Eval's file, or of one in the zoo."""
+    kind, _, name = text.partition(":")
+    if kind == "zoo" and "/" in name:
+        return load(name).game
     if Path(text).suffix != ".safetensors":
         raise SpecError(f"{text!r} does not say which game it belongs to: add --game GAME")
     return load(text).game

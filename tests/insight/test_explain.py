@@ -155,6 +155,8 @@ def test_json_has_all_parts(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["zoo:linear", "44455"], "'zoo:linear' does not say which game it belongs to: add --game GAME"),
+        (["zoo:connect_four/lineer", "44455"], "did you mean 'connect_four/linear'?"),
         (["zero", "44455"], "'zero' does not say which game it belongs to: add --game GAME"),
         (["zero", "88", "--game", "connect_four"], "88"),
         (["handwritten:linse", "start", "--game", "connect_four"], "lines"),
@@ -164,6 +166,11 @@ def test_json_has_all_parts(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bad_input_is_told(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_zoo_says_which_game_it_belongs_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "zoo:connect_four/linear", "44455"]) == 0
+    assert "zoo:connect_four/linear: worth" in capsys.readouterr().out
 
 
 def test_bars_grow_from_the_middle() -> None:
