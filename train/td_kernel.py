@@ -48,6 +48,13 @@ def worth(s, weights, row):
 
 
 @njit
+def judge(s, weights, params, row):
+    """Both."""
+    place(s, weights, params, row)
+    return worth(s, weights, row)
+
+
+@njit
 def best_child(s, n, io, weights, params, rows):
     """The number of the best action by one ply, the first of equal ones; io.values are their worths to the mover."""
     for i in range(n):
@@ -186,8 +193,7 @@ def play(s, io, weights, memory, params, trail, rows):
     ply = first
     value = 0.0
     if not is_terminal(s):
-        place(s, weights, params, trail[ply])
-        value = worth(s, weights, trail[ply])
+        value = judge(s, weights, params, trail[ply])
     while not is_terminal(s):
         n = actions(s, io.actions)
         io.movers[ply] = to_play(s)
@@ -209,8 +215,7 @@ def play(s, io, weights, memory, params, trail, rows):
             break
         if io.depth > 1:
             if not is_terminal(s):
-                place(s, weights, params, trail[ply])
-                value = worth(s, weights, trail[ply])
+                value = judge(s, weights, params, trail[ply])
             continue
         value = io.values[chosen] if to_play(s) == io.movers[ply - 1] else -io.values[chosen]
         for p in range(N_PLACES):
