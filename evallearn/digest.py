@@ -34,5 +34,5 @@ def tensors_digest(tensors: Mapping[str, np.ndarray]) -> str:
     digest = hashlib.sha256()
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tensor.shape} ".encode())
-        digest.update(np.ascontiguousarray(tensor).tobytes())
+        digest.update(np.ascontiguousarray(tensor).data)
     return digest.hexdigest()
