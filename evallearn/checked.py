@@ -30,22 +30,27 @@ EARLIER = "it has no checksum, as files of earlier versions"
 # --- JSON objects ----------------------------------------------------------------------------------------------------
 def write_checked(path: Path, data: Mapping[str, Any], belongs_to: str = "") -> None:
     """Write the JSON object with its checksum, whole or not at all."""
+    write_json(path, with_checksum(data, belongs_to))
+
+
+def with_checksum(data: Mapping[str, Any], belongs_to: str = "") -> dict[str, Any]:
+    """Return the object as JSON gives it back, and its checksum with it."""
     plain = plain_json(data)
-    write_json(path, {**plain, CHECKSUM: json_digest(plain, belongs_to)})
+    return {**plain, CHECKSUM: json_digest(plain, belongs_to)}
 
 
 def read_checked(path: Path, remedy: str, belongs_to: str = "") -> dict[str, Any]:
     """Return the object that `write_checked` wrote. Raises DataError, with the remedy, for a file with any damage."""
     try:
-        return _checked(path.read_bytes(), belongs_to)
+        return parse_checked(path.read_bytes(), belongs_to)
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror or error}): {remedy}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise DataError(f"{path} is damaged ({error}): {remedy}") from None
 
 
-def _checked(text: bytes, belongs_to: str, digits: int | None = None) -> dict[str, Any]:
-    """Return the object without its checksum. Raises ValueError."""
+def parse_checked(text: bytes | str, belongs_to: str = "", digits: int | None = None) -> dict[str, Any]:
+    """Return the object without its checksum, of which so many digits were written. Raises ValueError."""
     try:
         found = parse_json(text)
     except ValueError:
@@ -55,7 +60,11 @@ def _checked(text: bytes, belongs_to: str, digits: int | None = None) -> dict[st
     if CHECKSUM not in found:
         raise ValueError(EARLIER)
     checksum = found.pop(CHECKSUM)
-    if checksum != json_digest(found, belongs_to)[:digits]:
+    try:
+        fits = checksum == json_digest(found, belongs_to)[:digits]
+    except RecursionError:
+        fits = False
+    if not fits:
         raise ValueError("its checksum does not fit")
     return found
 
@@ -81,8 +90,8 @@ class Journal:
         entries, problems = list[dict[str, Any] | None](), dict[int, str]()
         for number, line in enumerate(lines, 1):
             try:
-                entries.append(_checked(line, self.belongs_to, SHORT) if line.strip() else None)
-            except (ValueError, RecursionError) as error:
+                entries.append(parse_checked(line, self.belongs_to, SHORT) if line.strip() else None)
+            except ValueError as error:
                 entries.append(None)
                 problems[number] = str(error)
         self._refuse(entries, problems)
@@ -121,8 +130,8 @@ class Journal:
 
     def _fits(self, line: bytes) -> bool:
         try:
-            return bool(_checked(line, self.belongs_to, SHORT))
-        except (ValueError, RecursionError):
+            return bool(parse_checked(line, self.belongs_to, SHORT))
+        except ValueError:
             return False
 
     def damaged(self, numbers: Sequence[int], why: str) -> DataError:

@@ -16,11 +16,12 @@ from typing import Any
 from evallearn.agents import Agent
 from evallearn.arena.openings import Opening
 from evallearn.arena.seating import Played
-from evallearn.arena.sets import SetReader, are, is_count, packed_opening, packed_set, require
+from evallearn.arena.sets import SetReader, is_count, packed_opening, packed_set, require
 from evallearn.checked import Journal, read_checked, write_checked
 from evallearn.digest import json_digest, plain_json, tensors_digest
 from evallearn.errors import DataError, GameError
 from evallearn.protocols import Game
+from evallearn.shapes import has_shape
 
 TERMS, SETS = "match.json", "sets.jsonl"
 Sets = dict[int, tuple[Opening, list[Played]]]
@@ -95,10 +96,10 @@ def read_names(folder: Path) -> tuple[str, str]:
     """A and B of the match that a folder holds. Raises DataError."""
     if not ((folder / TERMS).exists() and (folder / SETS).exists()):
         raise DataError(f"{folder} is no folder of a match: it lacks {TERMS} or {SETS}; give one that has both")
-    agents: Any = read_terms(folder).get("agents")
-    if not are(agents, 2, lambda name: isinstance(name, str)):
+    terms = read_terms(folder)
+    if not has_shape(terms, {"agents": [str]}) or len(terms["agents"]) != 2:
         raise DataError(f"{folder / TERMS} names no two agents: play the match again, in another folder")
-    a, b = (name.partition(" #")[0] for name in agents)
+    a, b = (name.partition(" #")[0] for name in terms["agents"])
     return a, b
 
 
