@@ -17,6 +17,7 @@ from typing import Any
 
 from evallearn import get_game
 from evallearn.agents import parse_limits
+from evallearn.checked import read_checked
 from evallearn.errors import EvallearnError, SpecError
 from evallearn.evaluators import FeatureEval, load_evaluator
 from evallearn.evaluators.zoo import zoo_folder
@@ -26,7 +27,7 @@ from evallearn.quality.card import PAIRS, add_to_zoo, make_card
 def origin(evaluator: FeatureEval, path: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Command, minutes and what was learned from: as given, or by the run, or by the file's header."""
     made, result = evaluator.made, path.parent.parent / "result.json"
-    run = json.loads(result.read_text()) if result.is_file() else {}
+    run = read_checked(result, "the command of its run writes it again") if result.is_file() else {}
     seconds = sum(run.get("seconds", {}).values())
     command = options.command or run.get("command") or made.get("command")
     minutes = options.minutes if options.minutes is not None else seconds / 60 if run else None

@@ -93,7 +93,7 @@ class Dataset:
             raise no_records(folder)
         manifest = read_manifest(folder)
         if manifest is None:
-            log.warning("%s has no manifest: its self-play was not finished; its whole shards are used", folder)
+            log.warning("%s has no whole manifest, as before the end of self-play: its whole shards are used", folder)
         listed = {s.name: s.sha256 for s in manifest.shards} if manifest else {}
         if gone := sorted(set(listed) - {p.name for p in paths}):
             raise DataError(f"{folder / 'records' / gone[0]} is missing: rerun the command that made it")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from evallearn.atomic import write_atomically
+from evallearn.checked import parse_checked, with_checksum
 from evallearn.data.origin import Origin
 from evallearn.data.records import FORMAT, ShardInfo, inspect_shard, shard_paths
 from evallearn.errors import DataError
+
+log = logging.getLogger("evallearn.data")
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,13 @@ class Manifest:
     def to_json(self) -> str:
         """The text of manifest.json: no date and no path, so the same records give the same text."""
         found = asdict(self)
-        return json.dumps({"format": FORMAT, **found.pop("origin"), **found}, indent=1, sort_keys=True) + "\n"
+        plain = with_checksum({"format": FORMAT, **found.pop("origin"), **found})
+        return json.dumps(plain, indent=1, sort_keys=True) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
         """Reads `to_json`; ValueError, KeyError or TypeError on anything else."""
-        found: dict[str, Any] = json.loads(text)
+        found = parse_checked(text)
         if found["format"] != FORMAT:
             raise ValueError(f"manifest format {found['format']}")
         return build_manifest(Origin.from_json(found), [ShardInfo(**shard) for shard in found["shards"]])
@@ -69,10 +73,13 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The folder's manifest; None if there is none or it cannot be read: the shards are the truth, it is only told."""
+    """The folder's manifest; None if there is none or it is damaged: the shards are the truth, it is only told."""
     try:
         return Manifest.from_json(manifest_path(folder).read_text())
+    except FileNotFoundError:
+        return None
     except (OSError, ValueError, KeyError, TypeError):
+        log.warning("%s is damaged: it is not used; the command that made it writes it again", manifest_path(folder))
         return None
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evallearn.shapes import has_shape
+
 if TYPE_CHECKING:
     from evallearn.agents import Agent
     from evallearn.protocols import Game
@@ -59,9 +61,11 @@ class Origin:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Origin:
-        """Reads what asdict wrote and json carried; KeyError if something is missing."""
+        """Reads what asdict wrote and json carried; KeyError or TypeError where that is something else."""
         found = {"loss": -found["win"], **found}  # earlier versions kept no other games
         values: dict[str, Any] = {f.name: found[f.name] for f in fields(cls)}
+        if not has_shape(values, SHAPE) or not has_shape((values["settings"] or {}).get("seed", 0), int):
+            raise TypeError("it does not tell where the records come from")
         return cls(**values | {k: tuple(v) for k, v in values.items() if isinstance(v, list)})
 
     def same_features(self, other: Origin) -> bool:
@@ -83,9 +87,15 @@ class Origin:
         """What keeps records of both from lying in one folder."""
         mine, theirs = asdict(self), asdict(other)
         keys = [k for k in mine if k != "settings"]
-        settings = sorted({*mine["settings"], *theirs["settings"]})
-        return _differences(mine, theirs, keys) + _differences(mine["settings"], theirs["settings"], settings)
+        here, there = self.settings or {}, other.settings or {}
+        return _differences(mine, theirs, keys) + _differences(here, there, sorted({*here, *there}))
 
+
+SHAPE = {
+    "game": str, "game_version": int, "feature_hash": str, "feature_names": [str], "n_phases": int, "n_words": int,
+    "win": float, "loss": float, "agents": [str], "agent_hashes": [str], "settings": (dict, None),
+}  # fmt: skip
+"""Of an origin as JSON carries it."""
 
 FEATURE_FIELDS = ("game", "game_version", "feature_hash", "feature_names", "n_phases", "n_words", "win", "loss")
 

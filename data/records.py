@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evallearn.atomic import write_atomically
+from evallearn.checked import CHECKSUM, parse_checked, with_checksum
 from evallearn.data.origin import Origin
+from evallearn.digest import parse_json
 from evallearn.errors import DataError
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Raise it whenever a column or the meaning of one changes."""
 HEADER_KEY = b"evallearn"
+COUNTS = ("first_game", "games", "records")
+"""Of a shard, in its header."""
 REMAKE = "delete it and rerun the same command: it is made again"
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, NotImplementedError, OverflowError, MemoryError)
 """What pyarrow and json raise on damaged bytes (ArrowInvalid is a ValueError)."""
@@ -164,7 +168,7 @@ def write_shard(folder: Path, index: int, records: Sequence[Record], origin: Ori
 
     table = to_table(records, origin)
     tally = _tally(table)
-    header = {"format": FORMAT, **asdict(origin), **{k: tally[k] for k in ("first_game", "games", "records")}}
+    header = with_checksum({"format": FORMAT, **asdict(origin), **{k: tally[k] for k in COUNTS}})
     # One page of bytes 0, one of bytes 1, ... packs words and floats best. The header goes into the footer once,
     # not also into Arrow's own copy of the schema; statistics of binary columns help nobody.
     split = ["state"] * (origin.n_words > 0) + ["features"] * (len(origin.feature_names) > 0)
@@ -199,7 +203,7 @@ def read_header(path: Path) -> tuple[Origin, dict[str, int]]:
     try:
         with pq.ParquetFile(path) as file:
             header = _header(path, file.metadata.metadata)
-            counts = {k: int(header[k]) for k in ("first_game", "games", "records")}
+            counts = {k: int(header[k]) for k in COUNTS}
             return Origin.from_json(header), counts
     except UNREADABLE as error:
         raise _damaged(path, error) from None
@@ -235,7 +239,9 @@ def _parse(path: Path, data: bytes, columns: Sequence[str] | None) -> tuple[Orig
 def _header(path: Path, metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
     if HEADER_KEY not in (metadata or {}):
         raise DataError(f"{path} is a Parquet file, but not one of evallearn's records: move it elsewhere")
-    header: dict[str, Any] = json.loads(metadata[HEADER_KEY])  # type: ignore[index]
+    header: dict[str, Any] = parse_json(metadata[HEADER_KEY])  # type: ignore[index]
+    if CHECKSUM in header:  # those of earlier versions have none
+        header = parse_checked(metadata[HEADER_KEY])  # type: ignore[index]
     if header["format"] != FORMAT:
         raise DataError(
             f"{path} has record format {header['format']}, this version reads {FORMAT}: "

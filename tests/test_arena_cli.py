@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from evallearn.checked import read_checked
 from evallearn.cli import run
 from evallearn.evaluators import LinearEval, save_evaluator
 from evallearn.games.tic_tac_toe import TicTacToe
@@ -49,7 +50,7 @@ def test_match_leaves_a_page_the_figures_and_its_games(capsys: pytest.CaptureFix
     (folder,) = Path("runs/matches").iterdir()
     assert out.splitlines()[-1] == f"report: {folder}/report.html"
     assert "<html" in (folder / "report.html").read_text()
-    data = json.loads((folder / "result.json").read_text())
+    data = read_checked(folder / "result.json", "")
     assert data == {**figures(capsys, *MATCH, "--games=games.txt")}
     assert data["command"] == "evallearn match zero@depth=2 random --game=tic_tac_toe --pairs=6 --seed=1"
     assert data["files"]["games"] == "games.txt"

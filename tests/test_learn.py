@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -91,14 +91,42 @@ def test_another_configuration_is_refused(tmp_path: Path) -> None:
         Run(game, tmp_path, LearnConfig(**{**SMALL.__dict__, "seed": 2})).open()
     with pytest.raises(DataError, match="holds a run with game='tic_tac_toe', you asked for 'othello'"):
         Run(get_game("othello"), tmp_path, SMALL).open()
-    for damaged in ("{", "[]"):
-        (tmp_path / "run.json").write_text(damaged)
-        with pytest.raises(DataError, match="run.json is damaged: remove the folder"):
-            Run(game, tmp_path, SMALL).open()
-    (tmp_path / "run.json").unlink()
-    (tmp_path / "steps").mkdir()
-    with pytest.raises(DataError, match="holds steps of a run but no run.json"):
-        Run(game, tmp_path, SMALL).open()
+
+
+def test_a_damaged_run_json_is_written_again_without_losing_a_step(tmp_path: Path) -> None:
+    job, path = Run(get_game("tic_tac_toe"), tmp_path, SMALL), tmp_path / "run.json"
+    job.open()
+    job.once("match-a-b", "", lambda move: {"score": 0.5})
+    good = path.read_text()
+    for damaged in ("{", "[]", "{}", good.replace('"seed": 1', '"seed": 2')):
+        path.write_text(damaged)
+        with pytest.raises(
+            DataError, match=r"run\.json is damaged \(.*\): delete it, and the command of this run writes"
+        ):
+            job.open()
+    path.unlink()  # the remedy
+    other = Run(get_game("tic_tac_toe"), tmp_path, LearnConfig(**{**SMALL.__dict__, "seed": 2}))
+    with pytest.raises(DataError, match=r"holds steps of another run, and no run\.json: remove it, or choose another"):
+        other.open()
+    job.open()
+    assert path.read_text() == good
+    assert job.once("match-a-b", "", lambda move: {"score": 0.7})["score"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "change", [lambda text: text.replace("0.5", "0.6"), lambda text: "[" * 100_000, lambda text: "{}"]
+)
+def test_a_damaged_step_is_told_and_done_again(
+    change: Callable[[str], str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    job = Run(get_game("tic_tac_toe"), tmp_path, SMALL)
+    job.once("match-a-b", "", lambda move: {"score": 0.5})
+    path = tmp_path / "steps" / "match-a-b.json"
+    path.write_text(change(path.read_text()))
+    assert job.once("match-a-b", "", lambda move: {"score": 0.7})["score"] == 0.7
+    assert "match-a-b.json is damaged" in caplog.text
+    assert ": the step is done again" in caplog.text
+    assert job.once("match-a-b", "", lambda move: {"score": 0.9})["score"] == 0.7
 
 
 def test_senseless_settings_are_refused_before_anything_is_played() -> None:

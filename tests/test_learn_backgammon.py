@@ -32,4 +32,4 @@ def test_stages_follow_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert net.made["games"] == sum(e.made["games"] for e in (first, second)) + 50  # the last stage played a round
     (tmp_path / "run/stage-1/curve.json").write_text("{")
     assert script.main(words) == 2
-    assert "curve.json is damaged: delete the folder to begin anew" in capsys.readouterr().err
+    assert "curve.json is damaged (it is not JSON): delete it: the learning goes on" in capsys.readouterr().err

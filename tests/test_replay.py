@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,17 +47,9 @@ def test_folder_of_a_match_is_read_as_it_is(tmp_path: Path, capsys: pytest.Captu
     assert games == [{**r.to_json(), "plies": len(r.moves)} for r in found.records]
     path = tmp_path / "sets.jsonl"
     good = path.read_text()
-    lost, won = '"utilities":[-1.0,1.0]', '"utilities":[1.0,-1.0]'
-    for bad, message in (
-        (
-            good.replace('"games":[{"seats":[0,1],"actions":[', '"games":[{"seats":[0,1],"actions":[99,', 1),
-            "set 0: .*99.*",
-        ),
-        (good.replace(won, lost) if won in good else good.replace(lost, won), "the record says"),
-    ):
-        path.write_text(bad)
-        assert run(["replay", str(tmp_path), "--game", "tic_tac_toe"]) == 2
-        assert re.search(message, capsys.readouterr().err.replace("\n", " "))
+    path.write_text(good.replace('"actions":[', '"actions":[99,', 1))
+    assert run(["replay", str(tmp_path), "--game", "tic_tac_toe"]) == 2
+    assert "sets.jsonl, line 1 is damaged (its checksum does not fit)" in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_one_game_is_shown_move_by_move(match: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,7 +99,7 @@ def test_errors_are_one_sentence(match: Path, capsys: pytest.CaptureFixture[str]
     for arguments, message in (
         (["bad.txt"], "bad.txt: game 1, after ply 4: the game goes on"),
         (["absent.jsonl"], "cannot read absent.jsonl"),
-        (["."], ". is no folder of a match: it lacks match.json or sets.jsonl, or they are damaged"),
+        (["."], ". is no folder of a match: it lacks match.json or sets.jsonl; give one that has both"),
         (["run/x.pgn"], "no games of tic_tac_toe in files .pgn: use .txt .jsonl .json"),
         (["games.jsonl", "--number", "7"], "--number 7: no such game in games.jsonl; it has 1 to 2"),
         (["none.txt", "--number", "7"], "--number 7: no such game in none.txt; it has none"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -10,8 +11,8 @@ import numpy as np
 import pytest
 from test_report import assert_self_contained
 
+from evallearn.checked import with_checksum
 from evallearn.cli import run
-from evallearn.errors import DataError
 from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.learn.td import TdRun
@@ -247,16 +248,39 @@ def test_other_settings_for_the_same_folder_end_with_2(folder, capsys):
     assert "was made with lambda_ 0.7, now 0.1: give the same settings, or delete it to begin anew" in told(capsys)
 
 
-DAMAGED = ("{", "{}", '{"curve": 3}', '{"curve": [1]}', '{"curve": [{"games": 1}]}', '{"curve": [{"games": "x"}]}')
+DAMAGED = {
+    "{": "is damaged (it is not JSON)",
+    "{}": "is damaged (it has no checksum, as files of earlier versions)",
+    json.dumps(with_checksum({"curve": 3})): "holds what is no learning curve",
+    json.dumps(with_checksum({"curve": [1]})): "holds what is no learning curve",
+    json.dumps(with_checksum({"curve": [{"games": 1}]})): "holds what is no learning curve",
+}
 
 
 @pytest.mark.parametrize("text", DAMAGED)
-def test_damaged_curves_are_told(text, tmp_path):
-    (tmp_path / "checkpoint.safetensors").touch()
-    (tmp_path / "curve.json").write_text(text)
-    made = TdRun(TTT, tmp_path, NeuralTrainer(hidden=(8,)))
-    with pytest.raises(DataError, match=r"curve\.json is damaged: delete the folder to begin anew"):
-        made.learn(games=8, seconds=None)
+def test_a_damaged_curve_is_told_and_begins_anew_without_losing_what_was_learned(text, folder, tmp_path, capsys):
+    shutil.copytree(folder, tmp_path / "run")
+    path = tmp_path / "run" / "curve.json"
+    path.write_text(text)
+    assert td(tmp_path / "run", 48) == 2
+    told_once = told(capsys)
+    assert f"curve.json {DAMAGED[text]}: delete it: the learning goes on, and its curve begins anew" in told_once
+    path.unlink()  # the remedy
+    assert td(tmp_path / "run", 48) == 0
+    (point,) = json.loads(path.read_text())["curve"]
+    assert point["games"] == 48
+    assert "last" in point
+    weights = [load_evaluator(place / "net.safetensors", TTT).tensors()["w1"] for place in (folder, tmp_path / "run")]
+    assert weights[0].tobytes() == weights[1].tobytes()
+
+
+def test_a_damaged_net_of_the_last_look_is_told_before_anything_is_played(folder, tmp_path, capsys):
+    shutil.copytree(folder, tmp_path / "run")
+    (tmp_path / "run" / "last.safetensors").write_bytes(b"damaged")
+    assert td(tmp_path / "run", 48) == 2
+    assert "make it again; or delete it: the next net is then compared with none" in told(capsys)
+    (tmp_path / "run" / "last.safetensors").unlink()  # the remedy
+    assert td(tmp_path / "run", 48) == 0
 
 
 def test_divergence_ends_with_2_and_leaves_the_last_good_net(tmp_path, capsys):

@@ -17,6 +17,7 @@ from toys import Takeaway
 
 import evallearn
 from evallearn.agents import SearchAgent, parse_agent, parse_evaluator
+from evallearn.checked import write_checked
 from evallearn.cli import cli, run
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import (
@@ -235,7 +236,7 @@ def test_the_script_reads_what_a_run_tells(
     with pytest.raises(SystemExit, match="does not tell its minutes: give it as an option"):
         script(monkeypatch, "tic_tac_toe", "mine", str(file), *few, "--command=evallearn learn tic_tac_toe")
     run_told = {"command": "evallearn learn tic_tac_toe --seed=1", "seconds": {"a": 30.0, "b": 60.0}, "records": 77}
-    (tmp_path / "run" / "result.json").write_text(json.dumps(run_told | {"generations": [{"games": 5}, {"games": 6}]}))
+    write_checked(tmp_path / "run" / "result.json", run_told | {"generations": [{"games": 5}, {"games": 6}]})
     script(monkeypatch, "tic_tac_toe", "mine", str(file), *few)
     card = read_card("tic_tac_toe/mine")
     assert json.loads(capsys.readouterr().out) == card

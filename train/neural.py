@@ -22,6 +22,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from evallearn.digest import tensors_digest
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators.features import feature_hash
 from evallearn.evaluators.net import TENSORS, NetEval, levels_of
@@ -166,7 +167,8 @@ class NeuralLearner:
     # --- checkpoints -------------------------------------------------------------------------------------------------
     def _recipe(self) -> dict[str, Any]:
         """What a checkpoint must have in common with whoever goes on from it."""
-        begun = {"start": beginning(self.given), "teacher": beginning(self.teacher)}
+        nets = {"start": self.given, "teacher": self.teacher}
+        begun = {role: tensors_digest(net.tensors()) if net else None for role, net in nets.items()}
         return {"game": self.game.name, "features": feature_hash(self.game), **begun, **asdict(self.settings)}
 
     def _state(self) -> dict[str, Any]:
@@ -185,8 +187,8 @@ class NeuralLearner:
 
     def restore(self, path: Path) -> None:
         """Raises DataError for a file that is no checkpoint, or one of other settings."""
-        wanted = dict.fromkeys(COUNTERS)
-        counters, tensors = read_checkpoint(path, "net", self._recipe(), wanted, self.good["tensors"], KEPT)
+        state = self.good
+        counters, tensors = read_checkpoint(path, "net", self._recipe(), state["counters"], state["tensors"], KEPT)
         for name, value in counters.items():
             setattr(self, name, value)
         self.behind = {k: tensors[f"behind.{k}"] for k in TENSORS}
@@ -201,11 +203,6 @@ def split_rows(path: Path, sizes: np.ndarray, words: np.ndarray, targets: np.nda
         raise DataError(f"{path} holds {len(words)} positions for rounds of {sizes.tolist()}: delete it to begin anew")
     cuts = np.cumsum(sizes)[:-1]
     return [Rows(*piece) for piece in zip(np.split(words, cuts), np.split(targets, cuts), strict=True)][: len(sizes)]
-
-
-def beginning(net: NetEval | None) -> dict[str, str]:
-    """The first weights of a net's tensors, which tell it from others."""
-    return {k: t.tobytes().hex()[:64] for k, t in net.tensors().items()} if net else {}
 
 
 class NeuralTrainer(SelfTaughtTrainer):

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.digest import tensors_digest
 from evallearn.errors import SpecError, unknown
 from evallearn.evaluators import LinearEval
 from evallearn.evaluators.features import feature_hash
@@ -195,21 +196,22 @@ class OnlineLearner:
     # --- checkpoints -------------------------------------------------------------------------------------------------
     def _recipe(self) -> dict[str, Any]:
         """What a checkpoint must have in common with whoever goes on from it."""
-        begun = {name: tensor.tobytes().hex() for name, tensor in self.start.tensors().items()}
+        begun = tensors_digest(self.start.tensors())
         return {"game": self.game.name, "features": feature_hash(self.game), "start": begun, **asdict(self.settings)}
+
+    def _counters(self) -> dict[str, Any]:
+        return {name: self.io_box[name][0].item() for name in COUNTERS}
 
     def _tensors(self) -> dict[str, np.ndarray]:
         return {name: np.atleast_1d(self.params[name][0]) for name in LEARNED}
 
     def save(self, path: Path) -> None:
         """All that `restore` needs to go on as if nothing had happened."""
-        counters = {name: self.io_box[name][0].item() for name in COUNTERS}
-        save_checkpoint(path, "search", self._recipe(), counters, self._tensors())
+        save_checkpoint(path, "search", self._recipe(), self._counters(), self._tensors())
 
     def restore(self, path: Path) -> None:
         """Raises DataError for a file that is no checkpoint, or one of other settings."""
-        wanted = dict.fromkeys(COUNTERS)
-        counters, tensors = read_checkpoint(path, "search", self._recipe(), wanted, self._tensors())
+        counters, tensors = read_checkpoint(path, "search", self._recipe(), self._counters(), self._tensors())
         for name, value in counters.items():
             self.io_box[name] = value
         for name, tensor in tensors.items():

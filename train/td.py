@@ -266,16 +266,17 @@ class TdLearner:
 
     def save(self, path: Path) -> None:
         """All that `restore` needs to go on as if nothing had happened."""
-        counters = {name: self.box[name][0].item() for name in COUNTERS}
-        save_checkpoint(path, "pattern", self.recipe(), counters, self.tensors())
+        save_checkpoint(path, "pattern", self.recipe(), self.counters(), self.tensors())
 
     def restore(self, path: Path) -> None:
         """Raises DataError for a file that is no checkpoint, or one of other settings."""
-        wanted = dict.fromkeys(COUNTERS)
-        counters, tensors = read_checkpoint(path, "pattern", self.recipe(), wanted, self.tensors())
+        counters, tensors = read_checkpoint(path, "pattern", self.recipe(), self.counters(), self.tensors())
         self.weights, self.memory = tensors["weights"], tensors["memory"]
         for name, value in counters.items():
             self.box[name] = value
+
+    def counters(self) -> dict[str, Any]:
+        return {name: self.box[name][0].item() for name in COUNTERS}
 
     def tensors(self) -> dict[str, np.ndarray]:
         return {"weights": self.weights, "memory": self.memory}

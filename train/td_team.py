@@ -115,15 +115,17 @@ class TdTeam:
     def _recipe(self) -> dict[str, Any]:
         return {**self.members[0].recipe(), **asdict(self.settings)}
 
+    def _counters(self) -> dict[str, Any]:
+        return {name: [m.box[name][0].item() for m in self.members] for name in COUNTERS}
+
     def save(self, path: Path) -> None:
         """All that `restore` needs to go on as if nothing had happened."""
-        counters = {name: [m.box[name][0].item() for m in self.members] for name in COUNTERS}
-        save_checkpoint(path, "pattern", self._recipe(), counters, self.members[0].tensors())
+        save_checkpoint(path, "pattern", self._recipe(), self._counters(), self.members[0].tensors())
 
     def restore(self, path: Path) -> None:
         """Raises DataError for a file that is no checkpoint, or one of other settings."""
-        wanted = dict.fromkeys(COUNTERS)
-        counters, tensors = read_checkpoint(path, "pattern", self._recipe(), wanted, self.members[0].tensors())
+        first = self.members[0]
+        counters, tensors = read_checkpoint(path, "pattern", self._recipe(), self._counters(), first.tensors())
         self.known[:] = tensors["memory"]
         for i, member in enumerate(self.members):
             member.weights[:], member.memory[:] = tensors["weights"], tensors["memory"]

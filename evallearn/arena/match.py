@@ -12,14 +12,14 @@ from typing import Any
 from evallearn._version import __version__
 from evallearn.agents import Agent, parse_evaluator
 from evallearn.arena.adjudication import NO_ADJUDICATION, Adjudication
-from evallearn.arena.journal import SETS, Journal, identity, read_names, read_sets, weights_mark
+from evallearn.arena.journal import MatchJournal, identity, read_names, read_sets, weights_mark
 from evallearn.arena.openings import Opening, openings, read_openings, read_text, take
 from evallearn.arena.records import GameRecord, replay
 from evallearn.arena.result import MatchResult, Tally
 from evallearn.arena.seating import Played
 from evallearn.arena.sprt import Sprt
 from evallearn.arena.table import Table
-from evallearn.errors import DataError, EngineError, GameError, SpecError
+from evallearn.errors import EngineError, SpecError
 from evallearn.protocols import Evaluator, Game
 from evallearn.workers import check_workers, imap
 
@@ -133,7 +133,7 @@ def play_match(
     _require_moves((a, b), starts)
     quick = len(starts) >= QUICK_SETS
     table = Table(game, (a, b), config.seed, config.adjudication, config.judge(game), quick)
-    journal = Journal(folder, game, config.terms(game, (a, b))) if folder else None
+    journal = MatchJournal(folder, game, config.terms(game, (a, b))) if folder else None
     tally = Tally(game, (a.name, b.name), config.sprt, len(starts))
     records: list[GameRecord] = []
     try:
@@ -174,7 +174,7 @@ def _require_moves(agents: Sequence[Agent], starts: Sequence[Opening]) -> None:
 
 
 def _in_order(
-    table: Table, starts: Sequence[Opening], done: dict[int, list[Played]], workers: int, journal: Journal | None
+    table: Table, starts: Sequence[Opening], done: dict[int, list[Played]], workers: int, journal: MatchJournal | None
 ) -> Any:
     """The games of each set, in the order of the sets, whoever finishes first; those that are done are not played."""
     todo = [(i, o) for i, o in enumerate(starts) if i not in done]
@@ -200,7 +200,7 @@ def _in_order(
                 due += 1
 
 
-def _require_engines(tally: Tally, journal: Journal | None) -> None:
+def _require_engines(tally: Tally, journal: MatchJournal | None) -> None:
     """Stop where an engine fails again and again."""
     for side, n in enumerate(tally.forfeits_in_a_row):
         if n >= FORFEITS_IN_A_ROW:
@@ -219,11 +219,8 @@ def _require_engines(tally: Tally, journal: Journal | None) -> None:
 def kept_games(folder: Path, game: Game) -> list[GameRecord]:
     """The games of a match's folder, finished or not, each played over by the rules. Raises DataError."""
     names, records = read_names(folder), list[GameRecord]()
-    for i, (opening, played) in sorted(read_sets(folder / SETS, game).items()):
-        try:
-            records += records_of(game, names, i, opening, played)
-        except GameError as error:
-            raise DataError(f"{folder / SETS}, set {i}: {error}: take its line out") from None
+    for i, (opening, played) in sorted(read_sets(folder, game).items()):
+        records += records_of(game, names, i, opening, played)
     for record in records:
         replay(game, record, source=str(folder))
     return records

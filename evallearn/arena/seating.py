@@ -42,10 +42,6 @@ class Played:
         """Plain types, if the actions are."""
         return {name: getattr(self, name) for name in self.__slots__}
 
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Played:
-        return cls(**{**data, "seats": tuple(data["seats"])})
-
 
 @dataclass(frozen=True, slots=True)
 class SetScore:

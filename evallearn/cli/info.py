@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from evallearn.checked import read_checked
 from evallearn.cli.common import json_option, out, report
 from evallearn.errors import DataError
 from evallearn.evaluators import read_header
@@ -28,7 +29,7 @@ def command(path: Path, json_to: str | None) -> None:
 def folder_info(path: Path) -> dict[str, Any]:
     """The manifest of the records, or the result of the run."""
     if (path / "result.json").exists():
-        return dict(json.loads((path / "result.json").read_text()))
+        return read_checked(path / "result.json", "the command of this run writes it again")
     from evallearn.data import Dataset
 
     if not (path / "records").exists() and not (path / "manifest.json").exists():

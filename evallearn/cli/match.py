@@ -13,7 +13,7 @@ from evallearn import __version__
 from evallearn.agents import parse_agent, parse_limits
 from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, SprtState, match_folder, play_match
 from evallearn.arena.formats import format_for, write_games
-from evallearn.atomic import write_json
+from evallearn.checked import write_checked
 from evallearn.cli.common import GAME, json_option, out, report, workers_option
 from evallearn.cli.live import live_board
 from evallearn.protocols import Game
@@ -100,7 +100,7 @@ def command(
         write_games(games_to, game, found.records)
     said = command_line("match", a, b, game=spec_of(game), limit=limit, **options)
     figures = figures_of(found, folder, said, games_to)
-    write_json(folder / "result.json", figures)
+    write_checked(folder / "result.json", figures)
     write_match_report(figures, folder / "report.html")
     report(figures, json_to, lambda: show(found, figures))
 

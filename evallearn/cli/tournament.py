@@ -13,7 +13,7 @@ from evallearn import __version__
 from evallearn.agents import Agent, parse_agent, parse_limits
 from evallearn.arena import MatchConfig, TournamentResult, play_tournament
 from evallearn.arena.tournament import kind_of, pairings
-from evallearn.atomic import write_json
+from evallearn.checked import write_checked
 from evallearn.cli.common import GAME, in_a_path, json_option, out, report, workers_option
 from evallearn.cli.live import live_board
 from evallearn.cli.match import MATCHES, command_line, config_of, match_options
@@ -82,7 +82,7 @@ def publish(result: TournamentResult, folder: Path, command: str, json_to: str |
         "evallearn": __version__, "command": command, "folder": str(folder), "files": files,
         "kinds": {name: kind_of(name) for name in result.names}, **result.to_json(), **more,
     }  # fmt: skip
-    write_json(folder / "result.json", figures)
+    write_checked(folder / "result.json", figures)
     write_tournament_report(figures, folder / "report.html")
     report(figures, json_to, lambda: show(figures))
 

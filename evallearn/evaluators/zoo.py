@@ -6,26 +6,35 @@ zoo/GAME/NAME.json           the card; benchmarks/zoo_card.py makes both
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from evallearn.digest import parse_json
 from evallearn.errors import EvaluatorError, SpecError, unknown
+from evallearn.shapes import ALL, has_shape
 
 MOST_BYTES = 1_000_000
 """Of a file: a wheel with one for every game is still small."""
+MATCH = {
+    "opponent": str, "elo": float, "low": float, "high": float, "games": int, "wins": int, "draws": int, "losses": int,
+    "limit": str, "openings": str,
+}  # fmt: skip
+QUALITY = {
+    "on": str, "n_records": int, "log_loss": float, "baseline_log_loss": float, "sign_accuracy": (float, None),
+    "calibration_error": float,
+}  # fmt: skip
 CARD = {
     "game": str,
     "name": str,
     "kind": str,
     "command": str,
     "seed": int,
-    "learned_from": dict,
+    "learned_from": {ALL: int},
     "minutes": float,
     "bytes": int,
     "evallearn": str,
-    "matches": list,
-    "quality": dict,
+    "matches": [MATCH],
+    "quality": QUALITY,
 }
 """What a card tells. command: what made the file; learned_from: games, or records; minutes: of that, by the clock;
 matches: against each hand-written heuristic; quality: how well it foretells the games of those matches."""
@@ -65,10 +74,10 @@ def read_card(name: str) -> dict[str, Any]:
     """The card of a shipped Eval."""
     path = zoo_file(name).with_suffix(".json")
     try:
-        card = json.loads(path.read_text())
+        card: Any = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise EvaluatorError(f"the card {path} cannot be read ({error}): install evallearn again") from None
-    missing = [k for k, kind in CARD.items() if not isinstance(card.get(k), kind)]
+    missing = [k for k, shape in CARD.items() if not has_shape(card, {k: shape})]
     if missing:
         raise EvaluatorError(f"the card {path} does not tell its {', '.join(missing)}: install evallearn again")
     return dict(card)

@@ -7,7 +7,7 @@ from typing import Any
 
 from evallearn.agents import RandomAgent, SearchAgent, parse_evaluator
 from evallearn.arena.journal import weights_mark
-from evallearn.atomic import write_json
+from evallearn.checked import write_checked
 from evallearn.evaluators import FeatureEval
 from evallearn.insight import alarms_about
 from evallearn.learn.fitting import Move
@@ -38,7 +38,7 @@ def _learn(run: Run) -> dict[str, Any]:
     timed = equal_time(run, learned, reference)
     alarms = find_alarms(run, learned, history.last)
     result = summarise(run, reference.name.partition("@")[0], rows, timed, history) | {"alarms": alarms}
-    write_json(run.folder / "result.json", result)
+    write_checked(run.folder / "result.json", result)
     return result
 
 

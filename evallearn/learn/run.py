@@ -5,7 +5,7 @@ A step whose result is there is not done again: a run that was stopped goes on w
 
 from __future__ import annotations
 
-import json
+import logging
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
@@ -19,8 +19,9 @@ from typing import Any
 from evallearn.agents import Agent, SearchAgent, default_limits
 from evallearn.arena import MatchConfig, MatchResult, play_match
 from evallearn.arena.journal import weights_mark
-from evallearn.atomic import write_json
+from evallearn.checked import read_checked, write_checked
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
+from evallearn.digest import json_digest, plain_json
 from evallearn.errors import DataError, EvaluatorError, SpecError, unknown
 from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
@@ -30,6 +31,7 @@ from evallearn.train.online import require_online
 from evallearn.train.targets import ONLINE_TARGETS, check_target
 from evallearn.train.td import TdSettings
 
+log = logging.getLogger(__name__)
 RATES = ("constant", "decay", "coherence")
 Step = Callable[[str], AbstractContextManager[Move]]
 """step(title): shown to the person who waits."""
@@ -116,27 +118,29 @@ class Run:
         options = [f"--{n.replace('_', '-')}={v}" for n, v in changed if n == "seed" or v != getattr(LearnConfig, n)]
         return shlex.join(["evallearn", "learn", spec_of(self.game), *options])
 
+    @property
+    def terms(self) -> dict[str, Any]:
+        """What every step depends on, as run.json holds it."""
+        return plain_json({"game": self.game.name, "game_version": self.game.version, **asdict(self.config)})
+
     def open(self) -> None:
         """Create the folder, or make sure that it holds this very run."""
         if self.config.target in ONLINE_TARGETS:
             require_online(self.game)
         feature_hash(self.game)  # refuses features that are no numbers, before anything is played
-        wanted = {"game": self.game.name, "game_version": self.game.version, **asdict(self.config)}
-        path = self.folder / "run.json"
+        path, steps = self.folder / "run.json", list((self.folder / "steps").glob("*.json"))
         if path.exists():
-            found = read_object(path)
-            if found is None:
-                raise DataError(f"{path} is damaged: remove the folder {self.folder}, or choose another --run")
-            for key, value in wanted.items():
+            found = read_checked(path, "delete it, and the command of this run writes it again and goes on")
+            for key, value in self.terms.items():
                 if found.get(key) != value:
                     raise DataError(
                         f"{self.folder} holds a run with {key}={found.get(key)!r}, you asked for {value!r}: "
                         "choose another --run, or remove the folder"
                     )
-        elif (self.folder / "steps").exists():
-            raise DataError(f"{self.folder} holds steps of a run but no run.json: remove it, or choose another --run")
+        elif steps and not any(map(self.read_step, steps)):
+            raise DataError(f"{self.folder} holds steps of another run, and no run.json: remove it, or choose another")
         else:
-            write_json(path, wanted)
+            write_checked(path, self.terms)
 
     def once(
         self,
@@ -150,15 +154,26 @@ class Run:
         A result from before counts only if it can be read and what the step made is still there: `whole(result)`.
         """
         path = self.folder / "steps" / f"{name}.json"
-        found = read_object(path)
-        if found is not None and "seconds" in found and whole(found):
+        found = self.read_step(path)
+        if found is not None and whole(found):
             return found
         start = perf_counter()
         with self.step(title) as move:
             result = work(move)
         result["seconds"] = perf_counter() - start
-        write_json(path, result)
+        write_checked(path, result, json_digest(self.terms))
         return result
+
+    def read_step(self, path: Path) -> dict[str, Any] | None:
+        """The result of a step of this run; None where it was not done, or its file is damaged: it is done again."""
+        if not path.exists():
+            return None
+        try:
+            found = read_checked(path, "the step is done again", json_digest(self.terms))
+        except DataError as error:
+            log.warning("%s", error)
+            return None
+        return found if isinstance(found.get("seconds"), float) else None
 
     # --- the steps ---------------------------------------------------------------------------------------------------
     def candidate(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
@@ -314,15 +329,6 @@ class Run:
         with suppress(OSError):
             folder.parent.rmdir()  # unless other matches wait there
         return row
-
-
-def read_object(path: Path) -> dict[str, Any] | None:
-    """The JSON object in the file, or None if there is none."""
-    try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def ladder_row(found: MatchResult) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from evallearn.agents import parse_evaluator
 from evallearn.data import Dataset
 from evallearn.evaluators import FeatureEval
 from evallearn.learn.generations import History
-from evallearn.learn.run import Run, read_object
+from evallearn.learn.run import Run
 from evallearn.train import measure, predictor
 
 Rows = list[dict[str, Any]]
@@ -20,8 +20,8 @@ Rows = list[dict[str, Any]]
 
 def summarise(run: Run, reference: str, rows: Rows, timed: Rows, history: History) -> dict[str, Any]:
     """The result of the run, in plain JSON types."""
-    found = {p.stem: read_object(p) for p in sorted((run.folder / "steps").glob("*.json"))}
-    steps = {name: step for name, step in found.items() if step is not None and "seconds" in step}
+    found = {p.stem: run.read_step(p) for p in sorted((run.folder / "steps").glob("*.json"))}
+    steps = {name: step for name, step in found.items() if step is not None}
     dataset = run.dataset(history.last)
     return {
         "evallearn": __version__,

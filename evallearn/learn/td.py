@@ -6,7 +6,6 @@ both seats: is it still getting better, and how good is it?
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,11 +14,12 @@ from typing import Any
 
 from evallearn._version import __version__
 from evallearn.agents import parse_evaluator
-from evallearn.atomic import write_json
-from evallearn.errors import DataError, SpecError
+from evallearn.checked import read_checked, write_checked
+from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.protocols import Evaluator, Game
+from evallearn.shapes import ALL, has_shape
 from evallearn.train.meeting import Meeting, meet
 from evallearn.train.neural import NeuralTrainer
 from evallearn.train.self_taught import Progress
@@ -93,31 +93,40 @@ class TdRun:
         if not (self.folder / "checkpoint.safetensors").exists():
             for name in ("curve.json", "last.safetensors"):
                 (self.folder / name).unlink(missing_ok=True)
-        if not path.exists():
-            return
         try:
-            self.curve = [
-                {**p, "games": int(p["games"]), "seconds": float(p["seconds"])}
-                for p in json.loads(path.read_text())["curve"]
-            ]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise DataError(f"{path} is damaged: delete the folder to begin anew") from None
+            self._last()
+        except EvaluatorError as error:
+            raise DataError(f"{error}; or delete it: the next net is then compared with none") from None
+        if path.exists():
+            remedy = "delete it: the learning goes on, and its curve begins anew"
+            self.curve = read_checked(path, remedy).get("curve", [])
+            if not isinstance(self.curve, list) or not all(map(is_point, self.curve)):
+                raise DataError(f"{path} holds what is no learning curve: {remedy}")
+
+    def _last(self) -> NetEval | None:
+        """The net of the last look, if there is one."""
+        path = self.folder / "last.safetensors"
+        return load_evaluator(path, self.game) if path.exists() else None  # type: ignore[return-value]  # a net
+
+    def write_curve(self) -> None:
+        write_checked(self.folder / "curve.json", {"curve": self.curve})
 
     def _look(self, now: Progress, seconds: float, rival: Evaluator | None, on_look: OnLook | None) -> None:
         """A point of the curve; the net is kept beside it."""
-        net, last = self.trainer.evaluator(self._made()), self.folder / "last.safetensors"
+        net = self.trainer.evaluator(self._made())
         point: dict[str, Any] = {
             "games": now.games, "moves": now.moves, "seconds": seconds, "loss": now.error,
             "games_per_second": now.games_per_second, "steps": self.trainer.steps_,
         }  # fmt: skip
-        if last.exists():
-            point["last"] = self._meet(net, load_evaluator(last, self.game))
+        before = self._last()
+        if before is not None:
+            point["last"] = self._meet(net, before)
         if rival is not None:
             point["fixed"] = self._meet(net, rival)
         self.curve.append(point)
         save_evaluator(net, self.folder / "net.safetensors")
-        save_evaluator(net, last)
-        write_json(self.folder / "curve.json", {"curve": self.curve})
+        save_evaluator(net, self.folder / "last.safetensors")
+        self.write_curve()
         self._tell_events(point)
         if on_look is not None:
             on_look(point)
@@ -156,6 +165,16 @@ class TdRun:
             },
             "files": {"net": "net.safetensors", "checkpoint": "checkpoint.safetensors", "report": "report.html"},
         }  # fmt: skip
+
+
+MEETING = {"points": float, "standard_error": float, "games": int}
+POINT = {"games": int, "moves": int, "seconds": float, "loss": float, "games_per_second": float, "steps": int}
+"""Of a learning curve."""
+
+
+def is_point(point: Any) -> bool:
+    """Whether it is a point of a learning curve, as a page can draw it."""
+    return has_shape(point, POINT) and has_shape({k: point[k] for k in ("last", "fixed") if k in point}, {ALL: MEETING})
 
 
 def events_of(folder: Path) -> Any:

@@ -261,7 +261,7 @@ def load_table(path: Path | str) -> EndgameTable:
     packed = np.frombuffer(data, np.uint8)
     if len(packed) != n_bytes or np.any(packed & packed >> 1 & 0b01010101):  # no code is 3
         raise GameError(f"{path} does not hold the values of {pieces} pieces: {REMEDY}")
-    if hashlib.sha256(data).hexdigest() != header["checksum"]:
+    if hashlib.sha256(data).hexdigest() != header.get("checksum"):
         raise GameError(f"{path} is damaged: its values do not have the checksum of its header: {REMEDY}")
     return EndgameTable(pieces, packed)
 

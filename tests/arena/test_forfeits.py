@@ -78,7 +78,7 @@ def test_engine_that_fails_always_stops_the_match_and_is_played_again(tmp_path: 
     )
     with pytest.raises(EngineError, match=message):
         play_match(TTT, agent, RandomAgent(TTT), config, folder=tmp_path)
-    kept = read_sets(tmp_path / "sets.jsonl", TTT)
+    kept = read_sets(tmp_path, TTT)
     assert 0 < len(kept) < 10
     assert sorted(kept) == list(range(len(kept)))
     mended = play_match(TTT, Fragile(TTT), RandomAgent(TTT), config, folder=tmp_path)

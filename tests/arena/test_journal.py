@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +18,8 @@ from toys import Takeaway, python_path
 from evallearn.agents import RandomAgent, SearchAgent, parse_agent
 from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, Tally, match_folder, play_match
 from evallearn.arena.journal import identity, read_sets, weights_mark
+from evallearn.checked import line_text
+from evallearn.digest import json_digest
 from evallearn.errors import DataError
 from evallearn.evaluators import LinearEval, SolvedEval
 from evallearn.games.connect_four import ConnectFour
@@ -50,7 +54,7 @@ def test_stopped_match_goes_on_and_equals_one_that_was_never_stopped(tmp_path: P
     assert [json.loads(line)["set"] for line in lines] == [0, 1, 2, 3, 4]
     resumed = play_match(C4, *agents(), SOME, folder=tmp_path, keep_games=True, workers=workers)
     assert figures(resumed) == figures(whole)
-    assert len(read_sets(tmp_path / "sets.jsonl", C4)) == 12
+    assert len(read_sets(tmp_path, C4)) == 12
     played: list[int] = []
     play_match(C4, *agents(), SOME, folder=tmp_path, on_progress=lambda tally: played.append(tally.sets))
     assert played == list(range(1, 13))
@@ -113,7 +117,7 @@ def test_killed_match_keeps_every_finished_set(tmp_path: Path) -> None:
         finally:
             process.kill()
             process.wait()
-        found = read_sets(sets, C4)
+        found = read_sets(folder, C4)
         assert len(found) >= done + 4
         done = len(found)
     n = next(i for i in range(len(found) + 1) if i not in found)
@@ -149,24 +153,215 @@ def test_changed_weights_are_another_agent(tmp_path: Path) -> None:
         play_match(C4, same[1], RandomAgent(C4), MatchConfig(pairs=1), folder=tmp_path)
 
 
-def test_damaged_folders_are_refused_with_the_place(tmp_path: Path) -> None:
-    play_match(C4, *agents(), MatchConfig(pairs=3, seed=3), folder=tmp_path)
+def lines_of(folder: Path) -> list[str]:
+    return (folder / "sets.jsonl").read_text().splitlines(keepends=True)
+
+
+def write_lines(folder: Path, lines: list[str]) -> None:
+    (folder / "sets.jsonl").write_text("".join(lines))
+
+
+def reseal(folder: Path, line: int, **changes: Any) -> str:
+    """The line with other content and a checksum that fits: what somebody writes who knows how."""
+    terms = json.loads((folder / "match.json").read_text())
+    terms.pop("sha256")
+    entry = {**json.loads(lines_of(folder)[line - 1]), **changes}
+    entry.pop("sha256")
+    return line_text(entry, json_digest(terms))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The folder of a match of four sets, for copies, and its figures."""
+    folder = tmp_path_factory.mktemp("finished")
+    return folder, figures(play_match(C4, *agents(), FOUR, folder=folder))
+
+
+FOUR = MatchConfig(pairs=4, seed=3)
+EMPTY = "empty this line but leave it in the file, so that all others are kept: its games are played again"
+DAMAGE = {
+    "cut": (lambda lines: [lines[0], lines[1][:50] + "\n", *lines[2:]], 2, f"damaged (it is not JSON): {EMPTY}"),
+    "list": (lambda lines: [lines[0], "[]\n", *lines[2:]], 2, f"damaged (it is no JSON object): {EMPTY}"),
+    "deep": (lambda lines: [lines[0], "[" * 100_000 + "\n", *lines[2:]], 2, f"damaged (it is not JSON): {EMPTY}"),
+    "bare": (
+        lambda lines: [lines[0], '{"set":1}\n', *lines[2:]],
+        2,
+        "damaged (it has no checksum, as files of earlier",
+    ),
+    "move": (
+        lambda lines: [lines[0], lines[1].replace('"actions":[', '"actions":[0,', 1), *lines[2:]],
+        2,
+        f"damaged (its checksum does not fit): {EMPTY}",
+    ),
+    "gone": (
+        lambda lines: [lines[0], *lines[2:]],
+        2,
+        "written as line 3, so the line before it is missing: put an empty",
+    ),
+    "two gone": (
+        lambda lines: [lines[0], lines[3]],
+        2,
+        "written as line 4, so 2 lines before it are missing: put 2 empty",
+    ),
+    "twice": (
+        lambda lines: [*lines[:2], *lines[1:]],
+        3,
+        "written as line 2, so it stands there twice or in the wrong place",
+    ),
+}
+REMEDIES = {
+    "empty": lambda lines, i: [*lines[:i], "\n", *lines[i + 1 :]],
+    "put an": lambda lines, i: [*lines[:i], "\n", *lines[i:]],
+    "put 2": lambda lines, i: [*lines[:i], "\n", "\n", *lines[i:]],
+    "take it": lambda lines, i: [*lines[:i], *lines[i + 1 :]],
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_line_is_named_and_its_remedy_keeps_the_rest(
+    name: str, finished: tuple[Path, dict[str, Any]], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    damage, line, message = DAMAGE[name]
+    shutil.copytree(finished[0], tmp_path, dirs_exist_ok=True)
+    write_lines(tmp_path, damage(lines_of(tmp_path)))
+    with pytest.raises(DataError) as refused:
+        play_match(C4, *agents(), FOUR, folder=tmp_path)
+    told = str(refused.value)
+    assert f"sets.jsonl, line {line} " in told
+    assert message in told
+    (remedy,) = [remedy for words, remedy in REMEDIES.items() if f": {words} " in told]
+    write_lines(tmp_path, remedy(lines_of(tmp_path), line - 1))
+    before = len([text for text in lines_of(tmp_path) if text.strip()])
+    assert figures(play_match(C4, *agents(), FOUR, folder=tmp_path)) == finished[1]
+    after = [text for text in lines_of(tmp_path) if text.strip()]
+    assert len(after) == 4  # nothing that was whole was played again
+    assert ("empty: its games are played again" in caplog.text) == (before < 4)
+
+
+def test_swapped_lines_cost_one_set(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    shutil.copytree(finished[0], tmp_path, dirs_exist_ok=True)
+    first, second, *rest = lines_of(tmp_path)
+    write_lines(tmp_path, [second, first, *rest])
+    with pytest.raises(DataError, match="line 1 was written as line 2, so the line before it is missing: put an empty"):
+        play_match(C4, *agents(), FOUR, folder=tmp_path)
+    write_lines(tmp_path, ["\n", second, first, *rest])
+    with pytest.raises(DataError, match="line 3 was written as line 1, so it stands there twice or in the wrong place"):
+        play_match(C4, *agents(), FOUR, folder=tmp_path)
+    write_lines(tmp_path, ["\n", second, *rest])
+    assert figures(play_match(C4, *agents(), FOUR, folder=tmp_path)) == finished[1]
+
+
+def test_a_torn_last_line_is_dropped_and_told(
+    finished: tuple[Path, dict[str, Any]], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.copytree(finished[0], tmp_path, dirs_exist_ok=True)
     path = tmp_path / "sets.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    assert len(read_sets(tmp_path, C4)) == 3
+    assert figures(play_match(C4, *agents(), FOUR, folder=tmp_path)) == finished[1]
+    assert "sets.jsonl ends in a torn line: it is left out, and its games are played again" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"set": "x"}, "its set is no whole number"),
+        ({"set": -1}, "its set is no whole number"),
+        ({"more": 1}, "its fields are not set, opening and games"),
+        ({"games": []}, "it does not hold 2 games"),
+        ({"games": 7}, "it does not hold 2 games"),
+        ({"games": [7, 7]}, "it holds a game with other fields"),
+        ({"opening": "x"}, "connect_four position 'x'"),
+        ({"opening": [99]}, "move 1, 99, is not legal"),
+        ({"opening": [1e300]}, "it holds moves that are none"),
+        ({"opening": [0, 1, 0, 1, 0, 1, 0]}, "its opening is a finished game"),
+        ({"opening": "X......X......X......X....../........"}, "connect_four position"),
+        ({"forget": "x"}, "it forgets what is no set"),
+    ],
+)
+def test_a_line_that_cannot_be_is_refused_though_its_checksum_fits(
+    changes: dict[str, Any], message: str, finished: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    shutil.copytree(finished[0], tmp_path, dirs_exist_ok=True)
+    lines = lines_of(tmp_path)
+    write_lines(tmp_path, [lines[0], reseal(tmp_path, 2, **changes), *lines[2:]])
+    with pytest.raises(DataError, match=rf"sets.jsonl, line 2 is damaged \(.*{message}.*\): empty this line"):
+        read_sets(tmp_path, C4)
+    if "opening" in changes:
+        message = "its opening is not that of its set"
+    with pytest.raises(DataError, match=rf"sets.jsonl, line 2 is damaged \(.*{message}.*\): empty this line"):
+        play_match(C4, *agents(), FOUR, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seats": [1, 1]}, r"seats \[1, 1\] where \[0, 1\] are next"),
+        ({"actions": 3}, "it holds moves that are none"),
+        ({"actions": [True]}, "it holds moves that are none"),
+        ({"actions": []}, "a game goes on after 0 moves"),
+        ({"actions": [], "end": "forfeit: x", "forfeited_by": 2}, "nobody can say how it ended"),
+        ({"actions": [], "end": "forfeit: x"}, "nobody can say who forfeited it"),
+        ({"end": "boredom"}, "no game ends by 'boredom'"),
+        ({"utilities": [1.0]}, "its utilities are not those of players"),
+        ({"utilities": [float("nan"), 1.0]}, "its utilities are not those of players"),
+        ({"utilities": [9.0, -9.0]}, "its utilities are not those of players"),
+        ({"utilities": [0.5, -0.5]}, "a result is not that of its moves"),
+        ({"moves": [1, -1]}, "its moves or nodes are no two counts"),
+        ({"nodes": [1, 10**30]}, "its moves or nodes are no two counts"),
+        ({"seconds": [0.0, float("inf")]}, "its seconds are no two times"),
+        ({"luck": "x"}, "its luck is no number"),
+    ],
+)
+def test_a_game_that_cannot_be_is_refused_though_its_checksum_fits(
+    changes: dict[str, Any], message: str, finished: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    shutil.copytree(finished[0], tmp_path, dirs_exist_ok=True)
+    lines = lines_of(tmp_path)
+    first, second = json.loads(lines[1])["games"]
+    write_lines(tmp_path, [lines[0], reseal(tmp_path, 2, games=[{**first, **changes}, second]), *lines[2:]])
+    with pytest.raises(DataError, match=rf"sets.jsonl, line 2 is damaged \({message}\): empty this line"):
+        play_match(C4, *agents(), FOUR, folder=tmp_path)
+
+
+def test_damaged_or_lost_terms_are_written_again(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    shutil.copytree(finished[0], tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "match.json"
     good = path.read_text()
-    lines = good.splitlines()
-    wrong = lines[1].replace('"opening":[', '"opening":[99,', 1), lines[1].replace('"set":1', '"set":"x"')
-    for bad in ("{", "[]", '{"set": 1}', *wrong):
-        path.write_text("\n".join([lines[0], bad, lines[2], ""]))
-        with pytest.raises(DataError, match="sets.jsonl, line 2 is damaged: take the line out, and its set is played"):
-            play_match(C4, *agents(), MatchConfig(pairs=3, seed=3), folder=tmp_path)
-    path.write_text("\n".join([lines[0], lines[2], ""]))
-    assert play_match(C4, *agents(), MatchConfig(pairs=3, seed=3), folder=tmp_path).games == 6
-    (tmp_path / "match.json").write_text("{")
-    with pytest.raises(DataError, match="match.json is damaged: remove the folder"):
-        play_match(C4, *agents(), MatchConfig(pairs=3, seed=3), folder=tmp_path)
-    (tmp_path / "match.json").unlink()
-    with pytest.raises(DataError, match=r"holds games but no match\.json: remove it, or choose another --run"):
-        play_match(C4, *agents(), MatchConfig(pairs=3, seed=3), folder=tmp_path)
+    for damaged in ("{", "[]", "[" * 100_000, good.replace("connect_four", "othello")):
+        path.write_text(damaged)
+        with pytest.raises(
+            DataError, match=r"match\.json is damaged \(.*\): delete it, and the command that plays this"
+        ):
+            play_match(C4, *agents(), FOUR, folder=tmp_path)
+    path.unlink()  # the remedy
+    with pytest.raises(
+        DataError, match=r"holds games of another match, and no match\.json: remove it, or choose another"
+    ):
+        play_match(C4, *agents(), MatchConfig(pairs=4, seed=4), folder=tmp_path)
+    assert figures(play_match(C4, *agents(), FOUR, folder=tmp_path)) == finished[1]
+    assert path.read_text() == good
+    assert len(lines_of(tmp_path)) == 4
+
+
+def test_sets_of_another_match_are_refused(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    play_match(C4, *agents(), MatchConfig(pairs=1, seed=4), folder=tmp_path)
+    write_lines(tmp_path, lines_of(finished[0]))
+    with pytest.raises(DataError, match=r"lines 1, 2, 3 and 4 are damaged \(its checksum does not fit\): empty these"):
+        play_match(C4, *agents(), MatchConfig(pairs=1, seed=4), folder=tmp_path)
+
+
+def test_folders_of_earlier_versions_are_refused(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    for name in ("match.json", "sets.jsonl"):
+        text = (finished[0] / name).read_text()
+        (tmp_path / name).write_text(re.sub(r',\s*"sha256":\s*"\w+"', "", text))
+    with pytest.raises(
+        DataError, match=r"match\.json is damaged \(it has no checksum, as files of earlier versions\): delete"
+    ):
+        play_match(C4, *agents(), FOUR, folder=tmp_path)
+    (tmp_path / "match.json").write_text((finished[0] / "match.json").read_text())
+    with pytest.raises(DataError, match=r"sets\.jsonl has no checksums, as files of earlier versions: remove "):
+        play_match(C4, *agents(), FOUR, folder=tmp_path)
 
 
 def test_tables_over_an_eval_leave_its_weights_visible():

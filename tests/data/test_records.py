@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import signal
 import struct
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evallearn.atomic import write_atomically
+from evallearn.checked import parse_checked
 from evallearn.data import Origin, Record, ShardInfo, read_manifest, read_shard, rebuild_manifest, write_shard
 from evallearn.data.manifest import Manifest
 from evallearn.data.records import (
@@ -29,6 +31,7 @@ from evallearn.data.records import (
     shard_paths,
     to_table,
 )
+from evallearn.digest import plain_json
 from evallearn.errors import DataError
 from evallearn.games.tic_tac_toe import TicTacToe
 
@@ -104,10 +107,8 @@ def test_pages_are_zstd_and_columns_are_typed_for_other_readers(folder: Path) ->
     file = pq.ParquetFile(shard_path(folder, 0))
     assert {file.metadata.row_group(0).column(i).compression for i in range(10)} == {"ZSTD"}
     assert str(file.schema_arrow.field("state").type) == "fixed_size_binary[16]"
-    header = json.loads(file.metadata.metadata[HEADER_KEY])
-    assert header == json.loads(
-        json.dumps({"format": 1, **asdict(COMPILED), "first_game": 0, "games": 3, "records": 15})
-    )
+    header = parse_checked(file.metadata.metadata[HEADER_KEY])
+    assert header == plain_json({"format": 1, **asdict(COMPILED), "first_game": 0, "games": 3, "records": 15})
 
 
 # --- damage ----------------------------------------------------------------------------------------------------------
@@ -145,6 +146,17 @@ def test_no_flipped_byte_changes_a_record_unnoticed(folder: Path) -> None:
     assert noticed > len(data) // 7 // 2
 
 
+def test_no_changed_letter_of_the_header_goes_unnoticed(folder: Path) -> None:
+    write_shard(folder, 0, make_records(COMPILED), COMPILED)
+    path, text = shard_path(folder, 0), b'"seed": 7'
+    data = path.read_bytes()
+    for new in (b'"seed": 8', b'"seen": 7'):
+        path.write_bytes(data.replace(text, new))
+        for read in (read_shard, read_header):
+            with pytest.raises(DataError, match=r"is damaged or cut off \(its checksum does not fit\)"):
+                read(path)
+
+
 def test_foreign_files_are_refused(folder: Path) -> None:
     path = shard_path(folder, 0)
     pq.write_table(pa.table({"x": [1]}), path)
@@ -158,9 +170,9 @@ def test_foreign_files_are_refused(folder: Path) -> None:
 
 
 def with_header(path: Path, **changes: object) -> None:
-    """The same table under another header."""
+    """The same table under another header, as earlier versions wrote it, without a checksum."""
     file = pq.ParquetFile(path)
-    header = json.loads(file.metadata.metadata[HEADER_KEY]) | changes
+    header = parse_checked(file.metadata.metadata[HEADER_KEY]) | changes
     table = file.read().replace_schema_metadata({HEADER_KEY: json.dumps(header).encode()})
     pq.write_table(table, path)
 
@@ -172,6 +184,30 @@ def test_another_format_is_refused_with_both_numbers(folder: Path) -> None:
         DataError, match="has record format 9, this version reads 1: install the evallearn that made it"
     ):
         read_shard(shard_path(folder, 0))
+
+
+def test_shards_of_earlier_versions_are_read(folder: Path) -> None:
+    write_shard(folder, 0, make_records(COMPILED), COMPILED)
+    before = read_shard(shard_path(folder, 0))
+    with_header(shard_path(folder, 0))
+    origin, table = read_shard(shard_path(folder, 0))
+    assert (origin, from_table(table)) == (before[0], from_table(before[1]))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"game": 7}, {"n_phases": "x"}, {"win": math.nan}, {"feature_names": [1]}, {"settings": [1]},
+        {"settings": {"seed": "x"}}, {"agents": None},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_header_that_cannot_be_is_refused(folder: Path, changes: dict[str, object]) -> None:
+    write_shard(folder, 0, make_records(COMPILED), COMPILED)
+    with_header(shard_path(folder, 0), **changes)
+    for read in (read_shard, read_header):
+        with pytest.raises(DataError, match=r"is damaged or cut off \(it does not tell where the records come from\)"):
+            read(shard_path(folder, 0))
 
 
 @pytest.mark.parametrize("changes", [{"feature_names": ["a"]}, {"records": 16}])
@@ -267,7 +303,7 @@ def test_outcomes_are_shares_of_the_way_from_the_worst_loss_to_the_best_win() ->
 
 
 def test_headers_without_a_loss_are_of_games_in_which_it_is_the_opposite_of_a_win() -> None:
-    told = asdict(replace(COMPILED, win=3.0, loss=-3.0))
+    told = plain_json(asdict(replace(COMPILED, win=3.0, loss=-3.0)))
     del told["loss"]
     assert Origin.from_json(told).loss == -3.0
 

@@ -267,6 +267,13 @@ def changed_checksum(file: Path) -> Path:
     return with_header(file, checksum="0" * 64)
 
 
+def without_checksum(file: Path) -> Path:
+    header = json.loads(_metadata(file))
+    del header["checksum"]
+    save_file(load_file(file), file, metadata={KEY: json.dumps(header)})
+    return file
+
+
 def cut(file: Path) -> Path:
     file.write_bytes(file.read_bytes()[:-100])
     return file
@@ -300,6 +307,7 @@ def huge(file: Path) -> Path:
         (cut, "is damaged or no safetensors file"),
         (flipped, "is damaged"),
         (changed_checksum, "its values do not have the checksum of its header"),
+        (without_checksum, "its values do not have the checksum of its header"),
         (empty_header, "it has no 'evallearn_table' header"),
         (other_tensor, "does not hold the bytes of a table"),
         (huge, "an endgame table at most 16,777,216"),

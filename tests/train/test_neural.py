@@ -229,7 +229,7 @@ def test_checkpoints_of_other_settings_and_other_files_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"was made with game 'tic_tac_toe', now 'pig,target=12'"):
         quick(epsilon=0.05).fit(PIG, games=16, checkpoint=file)
     file.write_bytes(b"no safetensors file")
-    with pytest.raises(DataError, match=r"c\.safetensors is no checkpoint of a net learner .*: delete it to begin"):
+    with pytest.raises(DataError, match=r"c\.safetensors is damaged, or no checkpoint .*: delete it to begin"):
         quick().fit(TTT, games=16, checkpoint=file)
 
 
@@ -262,6 +262,17 @@ def test_exact_targets_begin_at_their_share_of_the_horizon(monkeypatch):
     never.learn(32)
     assert asked
     assert not any(exact for _, exact in asked)
+
+
+def test_a_net_to_begin_with_is_known_by_all_its_weights(tmp_path):
+    file, net = tmp_path / "c.safetensors", net_of(TTT)
+    quick(start=net).fit(TTT, games=8, checkpoint=file)
+    for name in ("w1", "b1", "w3"):
+        tensors = {k: t.copy() for k, t in net.tensors().items() if k in TENSORS}
+        tensors[name].flat[-1] += 0.5  # the first ones are the same
+        other = NetEval(TTT, tensors, net.activation)
+        with pytest.raises(DataError, match="was made with start others"):
+            quick(start=other).fit(TTT, games=16, checkpoint=file)
 
 
 def test_a_teacher_plays_and_judges_while_a_net_of_other_sizes_learns(tmp_path):

@@ -153,7 +153,7 @@ def test_checkpoint_of_other_settings_is_refused(tmp_path):
     with pytest.raises(DataError, match="was made with start others"):
         quick(coherence=True, start=begun).fit(game, games=4, checkpoint=file)
     file.write_bytes(b"no safetensors file")
-    with pytest.raises(DataError, match=r"e\.resume is no checkpoint of a search learner .*: delete it to begin anew"):
+    with pytest.raises(DataError, match=r"e\.resume is damaged, or no checkpoint .*: delete it to begin anew"):
         quick(coherence=True).fit(game, games=4, checkpoint=file)
 
 

@@ -239,7 +239,7 @@ def test_checkpoint_of_other_settings_is_refused(tmp_path):
 def test_file_that_is_no_checkpoint_is_refused(tmp_path):
     file = tmp_path / "e.resume"
     file.write_bytes(b"no safetensors file")
-    with pytest.raises(DataError, match=r"e\.resume is no checkpoint of a pattern learner .*: delete it to begin anew"):
+    with pytest.raises(DataError, match=r"e\.resume is damaged, or no checkpoint .*: delete it to begin anew"):
         learner().restore(file)
 
 
@@ -255,7 +255,7 @@ def test_checkpoint_of_another_size_is_refused(tmp_path):
     file, small = tmp_path / "e.resume", learner()
     small.weights = small.weights[:5]
     small.save(file)
-    with pytest.raises(DataError, match=rf"holds \(5,\) weights, not \({2 * layout().entries},\): delete it"):
+    with pytest.raises(DataError, match=rf"holds \(5,\) weights, not \({2 * layout().entries},\)\): delete it"):
         learner().restore(file)
 
 
