@@ -21,6 +21,7 @@ from evallearn.play.words import (
     columns,
     hint_text,
     in_a_row,
+    only_move_text,
     ply_text,
     result_text,
     seat_line,
@@ -126,6 +127,8 @@ class Dialogue:
         if ply.verdict:
             kind: Kind = "good" if ply.verdict.optimal else "bad"
             yield Shown(kind, verdict_text(self.session.game, ply.before, ply.verdict))
+        elif self.session.judge:
+            yield Shown("good", only_move_text(self.session.game, ply.before, ply.action))
         yield from self._go_on()
 
     def _blank(self) -> Iterator[Shown]:
