@@ -11,8 +11,9 @@ import click
 from rich.table import Table
 
 from evallearn.agents import default_limits
-from evallearn.cli.common import GAME, console, json_option, out, report, rolled
+from evallearn.cli.common import GAME, console, json_option, out, report
 from evallearn.cli.play import framed, thinking
+from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
 from evallearn.cli.searches import MONTE_CARLO, Way, way_of, ways_for
 from evallearn.errors import Interrupted, SearchError, SpecError
 from evallearn.play.seats import default_agent, make_evaluator, ordinal
@@ -29,9 +30,9 @@ LEAST = 1.0
 STOPPED = 130
 
 
-@click.command(name="analyse")
+@click.command(name="analyse", cls=PositionCommand)
 @click.argument("game", type=GAME)
-@click.argument("position", required=False)
+@position_argument
 @click.option(
     "--eval",
     "evaluator",
@@ -42,7 +43,7 @@ STOPPED = 130
 @click.option("--depth", type=int, help="Plies to look ahead.  [default: what suits the game, if no limit is given]")
 @click.option("--nodes", type=int, help="Positions to visit, or simulations of a Monte Carlo search.")
 @click.option("--time", "seconds", type=float, help="Seconds to think.")
-@click.option("--roll", nargs=2, type=int, metavar="D D", help="The two dice, where the position waits for a roll.")
+@roll_option
 @click.option("--compare", is_flag=True, help="What would every search and setting that suits the game have done?")
 @click.option("--all", "everything", is_flag=True, help=f"Show all actions, not only the best {TOP}.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For what is drawn at random.")
@@ -72,8 +73,7 @@ def command(
 
     Example: evallearn analyse connect_four 44455 --depth 12 --compare
     """
-    s = game.initial() if position is None else game.from_text(position)
-    s = decision(game, s if roll is None else rolled(game, s, roll))
+    s = decision(game, position_of(game, position, roll))
     limits = default_limits(game)
     if depth is not None or nodes is not None or seconds is not None:
         limits = Limits(depth, nodes, seconds)

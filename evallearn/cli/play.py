@@ -30,6 +30,7 @@ from evallearn.play.seats import (
     people,
     take_seats,
 )
+from evallearn.positions import read_position
 from evallearn.protocols import Game
 from evallearn.registry import spec_of
 
@@ -89,7 +90,7 @@ def command(
         default = [default_agent(game)] if len(humans) < game.n_players else []
         seats = take_seats(game, humans, [agent(text) for text in opponents or default])
     if saved is None:
-        start = None if position is None else game.from_text(position)
+        start = None if position is None else read_position(game, position)
         assert seats is not None
         session = Session(game, seats, start=start, seed=secrets.randbits(32) if seed is None else seed)
     else:
