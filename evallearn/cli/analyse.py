@@ -14,12 +14,12 @@ from evallearn.agents import default_limits
 from evallearn.cli.common import GAME, console, json_option, out, report
 from evallearn.cli.play import framed, thinking
 from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
-from evallearn.cli.searches import MONTE_CARLO, Way, way_of, ways_for
+from evallearn.cli.searches import Way, way_of, ways_for
 from evallearn.errors import Interrupted, SearchError, SpecError
 from evallearn.play.seats import default_agent, make_evaluator, ordinal
 from evallearn.play.words import certainty, in_a_row, number, worth
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, SearchResult, State
-from evallearn.search import SEARCHES
+from evallearn.search import MONTE_CARLO, SEARCHES, require_limits
 
 TOP = 10
 """Actions that are shown unless all are asked for."""
@@ -74,11 +74,12 @@ def command(
     Example: evallearn analyse connect_four 44455 --depth 12 --compare
     """
     s = decision(game, position_of(game, position, roll))
-    limits = default_limits(game)
+    way = way_of(game, name)
+    limits = default_limits(game, way.search)
     if depth is not None or nodes is not None or seconds is not None:
         limits = Limits(depth, nodes, seconds)
+    require_limits(way.search, limits)
     task = Task(game, s, make_evaluator(evaluator or default_agent(game), game), limits, seed)
-    way = way_of(game, name)
     search = way.build(game, task.evaluator)
     if json_to != "-":
         out.print(framed(game.board(s), out.width))

@@ -75,7 +75,8 @@ def command(
 ) -> None:
     """Play GAME against the machine; it says after each of your moves whether it was minimax-optimal.
 
-    An agent is random, zero, handwritten:NAME or a .safetensors file, then @depth=4, @nodes=20000 or @time=0.1.
+    An agent is random, zero, handwritten:NAME, zoo:NAME, a .safetensors file, SEARCH:EVAL (minimax:zero) or an engine
+    (uci:PROGRAM, gtp:PROGRAM, cmd:PROGRAM); then @depth=4, @nodes=20000 or @time=0.1, or else what suits its search.
 
     Example: evallearn play matches,piles=3-4-5,k=3 --you second
     """
