@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evallearn.errors import GameError, IllegalAction
+from evallearn.positions import START
 from evallearn.protocols import CHANCE, Action, Game, Heuristic, State
 
 TOO_LONG = 20_000
@@ -171,6 +172,10 @@ class _Checker:
             isinstance(text, str), "to_text", f"answered {text!r} in state {s!r}", "answer a str"
         ):
             return
+        self.expect(
+            text.strip() != START or s == game.initial(), "to_text", f"answered {text!r} in state {s!r}",
+            "use another word: people write this one for the initial position",
+        )  # fmt: skip
         back = self.attempt("from_text", lambda: game.from_text(text), s)
         if back is not FAILED:
             self.expect(back == s, "from_text", f"read {text!r} as {back!r}, not {s!r}", "make it undo to_text")

@@ -3,7 +3,14 @@
 from evallearn.search.alphabeta import AlphaBeta
 from evallearn.search.andor import and_or_search, check_plan
 from evallearn.search.best_reply import BestReply
-from evallearn.search.choose import SEARCHES, named_search, search_for, usual_search
+from evallearn.search.choose import (
+    MONTE_CARLO,
+    SEARCHES,
+    named_search,
+    require_limits,
+    search_for,
+    usual_search,
+)
 from evallearn.search.expectiminimax import Expectiminimax
 from evallearn.search.maxn import MaxN
 from evallearn.search.mcts import MCTS
@@ -14,6 +21,7 @@ from evallearn.search.solver import Solution, solve
 
 __all__ = [
     "MCTS",
+    "MONTE_CARLO",
     "SEARCHES",
     "AlphaBeta",
     "BestReply",
@@ -26,6 +34,7 @@ __all__ = [
     "and_or_search",
     "check_plan",
     "named_search",
+    "require_limits",
     "search_for",
     "solve",
     "usual_search",

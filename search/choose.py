@@ -7,16 +7,17 @@ from copy import copy
 from typing import Any
 
 from evallearn.errors import unknown
-from evallearn.protocols import Evaluator, Game, Search
+from evallearn.protocols import Evaluator, Game, Limits, Search
 from evallearn.search.alphabeta import AlphaBeta
 from evallearn.search.best_reply import BestReply
 from evallearn.search.expectiminimax import Expectiminimax
 from evallearn.search.maxn import MaxN
 from evallearn.search.mcts import MCTS
-from evallearn.search.minimax import Minimax
+from evallearn.search.minimax import Minimax, fixed_depth
 from evallearn.search.montecarlo import FlatMonteCarlo
 from evallearn.search.options import sound as without_unsound
 from evallearn.search.paranoid import Paranoid
+from evallearn.search.rollout import require_simulations
 
 SEARCHES: Mapping[str, Any] = {
     "minimax": Minimax,
@@ -28,6 +29,8 @@ SEARCHES: Mapping[str, Any] = {
     "mcts": MCTS,
     "flat": FlatMonteCarlo,
 }
+MONTE_CARLO = ("mcts", "flat")
+"""The searches that can do without an Eval, and whose answers are drawn at random."""
 
 
 def usual_search(game: Game) -> tuple[str, Mapping[str, Any]]:
@@ -38,6 +41,14 @@ def usual_search(game: Game) -> tuple[str, Mapping[str, Any]]:
     if game.n_players == 2 and game.zero_sum and not game.has_chance:
         return "alphabeta", game.search_settings
     return "expectiminimax" if game.n_players == 1 or (game.n_players == 2 and game.zero_sum) else "maxn", {}
+
+
+def require_limits(name: str, limits: Limits) -> None:
+    """Refuse limits that the search of that name cannot keep: before anything is played."""
+    if name == "minimax":
+        fixed_depth(limits)
+    elif name in MONTE_CARLO:
+        require_simulations(limits, name)
 
 
 def search_for(game: Game, evaluator: Evaluator, *, sound: bool = False) -> Search:

@@ -40,8 +40,7 @@ class Minimax:
 
         The values of all root actions come with the result, asked for or not.
         """
-        if limits.depth is None or limits.nodes is not None or limits.seconds is not None:
-            raise SearchError(f"minimax runs to a fixed depth; got {limits}: give depth alone, or use alpha-beta")
+        depth = fixed_depth(limits)
         require_unfinished(self.game, s)
         self.budget, self.asked, self.leaves = Budget(None, None), 0, 0
         self.budget.spend()
@@ -49,7 +48,7 @@ class Minimax:
         lines: list[tuple[float, tuple[Action, ...]]] = []
         interrupted = False
         try:
-            lines.extend(self.value(self.game.result(s, a), limits.depth - 1, player) for a in actions)
+            lines.extend(self.value(self.game.result(s, a), depth - 1, player) for a in actions)
         except KeyboardInterrupt:
             interrupted = True
             lines = lines or [(self.evaluator.evaluate(s, player), ())]
@@ -60,7 +59,7 @@ class Minimax:
             action=actions[best],
             value=value,
             player=player,
-            depth=0 if interrupted else limits.depth,
+            depth=0 if interrupted else depth,
             nodes=self.budget.nodes,
             pv=(actions[best], *pv),
             exact=not interrupted and (self.asked == 0 or value in self.game.utility_range),
@@ -105,3 +104,10 @@ class Minimax:
             self.budget.spend()
             choices.append(self.quiet_value(game.result(s, a), left - 1, player))
         return (max if game.to_play(s) == player else min)(choices)
+
+
+def fixed_depth(limits: Limits) -> int:
+    """Return the depth, and refuse other limits: minimax neither deepens iteratively nor stops in between."""
+    if limits.depth is None or limits.nodes is not None or limits.seconds is not None:
+        raise SearchError(f"minimax runs to a fixed depth; got {limits}: give depth alone, or use alpha-beta")
+    return limits.depth

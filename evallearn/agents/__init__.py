@@ -6,6 +6,7 @@ from evallearn.agents.describe import (
     parse_agent,
     parse_evaluator,
     parse_limits,
+    search_of,
     split_limits,
     zero_evaluator,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "parse_agent",
     "parse_evaluator",
     "parse_limits",
+    "search_of",
     "split_limits",
     "zero_evaluator",
 ]

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from evallearn.protocols import Action, Evaluator, Game, Limits, Search, SearchResult, State
-from evallearn.search import named_search, usual_search
+from evallearn.search import MONTE_CARLO, named_search, require_limits, usual_search
 
 DEFAULT_LIMITS = Limits(depth=4)
 DEFAULT_SIMULATIONS = Limits(nodes=1000)
 """Of a Monte Carlo search, for which a depth is no limit."""
-MONTE_CARLO = ("mcts", "flat")
-"""The searches that can do without an Eval, and whose answers are drawn at random."""
 
 
 def default_limits(game: Game, search: str | None = None) -> Limits:
@@ -87,6 +85,8 @@ class SearchAgent(Agent):
 
     def __post_init__(self) -> None:
         self.name = self.name or f"{self.evaluator.name}@{self.limits}"
+        if self.search is not None:
+            require_limits(self.search, self.limits)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_search": None}  # kernels stay where they were compiled
@@ -122,6 +122,7 @@ class PlayoutAgent(Agent):
 
     def __post_init__(self) -> None:
         self.name = self.name or f"{self.search}@{self.limits}"
+        require_limits(self.search, self.limits)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_search": None}

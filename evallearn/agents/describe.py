@@ -32,7 +32,6 @@ from evallearn.errors import SearchError, SpecError, unknown
 from evallearn.evaluators import FunctionEval, LinearEval, SolvedEval, load_evaluator, zoo_file, zoo_names
 from evallearn.protocols import Evaluator, Game, Limits, State
 from evallearn.search import SEARCHES
-from evallearn.search.rollout import require_simulations
 
 ENGINES: Mapping[str, type[EngineAgent]] = {"uci": UciAgent, "gtp": GtpAgent, "cmd": CmdAgent}
 FORMS = (
@@ -71,10 +70,16 @@ def parse_agent(text: str, game: Game, limits: Limits | None = None) -> Agent:
         return RandomAgent(game)
     if kind in ENGINES and colon:
         return _engine(kind, rest, game, own, limits)
-    if kind.partition(",")[0] in SEARCHES:
+    if search_of(what) is not None:
         return _search_agent(what, game, own or limits)
     limits = own or limits or default_limits(game)
     return SearchAgent(game, _evaluator(what, game), limits, name=f"{what}@{limits}")
+
+
+def search_of(text: str) -> str | None:
+    """The search that the description of an agent names, if it names one."""
+    name = text.partition("@")[0].partition(":")[0].partition(",")[0]
+    return name if name in SEARCHES else None
 
 
 def split_limits(text: str) -> tuple[str, Limits | None]:
@@ -99,9 +104,7 @@ def _search_agent(what: str, game: Game, limits: Limits | None) -> Agent:
     settings = search_settings(search, parts)
     limits = limits or default_limits(game, search)
     name = f"{what}@{limits}"
-    if not needs_eval(search):
-        require_simulations(limits, search)
-    elif not evaluator:
+    if needs_eval(search) and not evaluator:
         raise SpecError(f"agent {what!r}: {search} needs an Eval: write {head}:zero or {head}:handwritten:NAME")
     if not evaluator:
         return PlayoutAgent(game, search, limits, settings, name)

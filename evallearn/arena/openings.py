@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from evallearn.data.boards import board_of, on_fastest_floor
 from evallearn.errors import BadNotation, SpecError
 from evallearn.mixing import scramble
+from evallearn.positions import read_position
 from evallearn.protocols import CHANCE, Action, Game, State
 
 MISSES = 1000
@@ -103,7 +104,7 @@ def _after(board: Any, opening: Opening) -> Iterator[Opening]:
 
 
 def read_openings(path: Path, game: Game) -> list[Opening]:
-    """The positions of a file, one a line in the game's notation; empty lines and those with # in front do not count.
+    """The positions of a file, one a line, `start` or in the notation of the game; empty lines and # do not count.
 
     Every one must be different and unfinished: refusals name the line.
     """
@@ -134,7 +135,7 @@ def read_text(path: Path) -> str:
 
 def _position(game: Game, text: str, where: str) -> State:
     try:
-        s = game.from_text(text)
+        s = read_position(game, text)
     except BadNotation as error:
         raise SpecError(f"{where}: {error}") from None
     if game.is_terminal(s):

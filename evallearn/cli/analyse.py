@@ -11,14 +11,15 @@ import click
 from rich.table import Table
 
 from evallearn.agents import default_limits
-from evallearn.cli.common import GAME, console, json_option, out, report, rolled
+from evallearn.cli.common import GAME, console, json_option, out, report
 from evallearn.cli.play import framed, thinking
-from evallearn.cli.searches import MONTE_CARLO, Way, way_of, ways_for
+from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
+from evallearn.cli.searches import Way, way_of, ways_for
 from evallearn.errors import Interrupted, SearchError, SpecError
 from evallearn.play.seats import default_agent, make_evaluator, ordinal
 from evallearn.play.words import certainty, in_a_row, number, worth
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, SearchResult, State
-from evallearn.search import SEARCHES
+from evallearn.search import MONTE_CARLO, SEARCHES, require_limits
 
 TOP = 10
 """Actions that are shown unless all are asked for."""
@@ -29,9 +30,9 @@ LEAST = 1.0
 STOPPED = 130
 
 
-@click.command(name="analyse")
+@click.command(name="analyse", cls=PositionCommand)
 @click.argument("game", type=GAME)
-@click.argument("position", required=False)
+@position_argument
 @click.option(
     "--eval",
     "evaluator",
@@ -42,7 +43,7 @@ STOPPED = 130
 @click.option("--depth", type=int, help="Plies to look ahead.  [default: what suits the game, if no limit is given]")
 @click.option("--nodes", type=int, help="Positions to visit, or simulations of a Monte Carlo search.")
 @click.option("--time", "seconds", type=float, help="Seconds to think.")
-@click.option("--roll", nargs=2, type=int, metavar="D D", help="The two dice, where the position waits for a roll.")
+@roll_option
 @click.option("--compare", is_flag=True, help="What would every search and setting that suits the game have done?")
 @click.option("--all", "everything", is_flag=True, help=f"Show all actions, not only the best {TOP}.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For what is drawn at random.")
@@ -72,13 +73,13 @@ def command(
 
     Example: evallearn analyse connect_four 44455 --depth 12 --compare
     """
-    s = game.initial() if position is None else game.from_text(position)
-    s = decision(game, s if roll is None else rolled(game, s, roll))
-    limits = default_limits(game)
+    s = decision(game, position_of(game, position, roll))
+    way = way_of(game, name)
+    limits = default_limits(game, way.search)
     if depth is not None or nodes is not None or seconds is not None:
         limits = Limits(depth, nodes, seconds)
+    require_limits(way.search, limits)
     task = Task(game, s, make_evaluator(evaluator or default_agent(game), game), limits, seed)
-    way = way_of(game, name)
     search = way.build(game, task.evaluator)
     if json_to != "-":
         out.print(framed(game.board(s), out.width))

@@ -21,8 +21,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from evallearn.errors import SpecError
-from evallearn.protocols import CHANCE, Game, State
+from evallearn.protocols import Game
 from evallearn.registry import GAMES, get_game
 
 console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
@@ -46,18 +45,6 @@ GAME = GameType()
 def in_a_path(name: str) -> str:
     """The name of a game as a part of a path: a parameter may hold anything."""
     return re.sub(r"[^\w.,=+-]", "_", name)
-
-
-def rolled(game: Game, s: State, dice: tuple[int, ...]) -> State:
-    """The state after that roll; either die may come first."""
-    if game.to_play(s) != CHANCE or game.is_terminal(s):
-        raise SpecError(f"--roll: nothing is rolled in {game.name} position {game.to_text(s)!r}: leave it out")
-    outcomes = {game.action_to_text(s, o): o for o, _ in game.chances(s)}
-    for text, outcome in outcomes.items():
-        if sorted(text) == sorted(map(str, dice)):
-            return game.result(s, outcome)
-    given = " ".join(map(str, dice))
-    raise SpecError(f"--roll {given}: no such roll in {game.name}; known: {', '.join(outcomes)}")
 
 
 def workers_option(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,19 +10,16 @@ import click
 from rich.box import SIMPLE
 from rich.table import Table
 
-from evallearn.cli.common import GAME, json_option, out, report, rolled
+from evallearn.cli.common import GAME, json_option, out, report
 from evallearn.cli.play import framed
-from evallearn.errors import SpecError
+from evallearn.cli.positions import PositionCommand, game_of, position_of, roll_option
 from evallearn.insight.explain import Explanation, Part, explain
 from evallearn.play.seats import make_evaluator, ordinal
 from evallearn.play.words import number, worth
 from evallearn.protocols import CHANCE, Game
-from evallearn.registry import load
 
 TOP = 10
 """Features that are shown unless more are asked for."""
-START = "start"
-"""As POSITION: where the game begins."""
 SIDE_BY_SIDE = 3
 """Evals in one table: so many fit 80 columns."""
 IN_WORDS = 3
@@ -32,13 +29,13 @@ SINGLE_BAR, BAR = 25, 9
 """Characters of a bar: odd, for the middle is nothing."""
 
 
-@click.command(name="explain")
+@click.command(name="explain", cls=PositionCommand)
 @click.argument("evals", nargs=-1, required=True, metavar="EVAL...")
 @click.argument("position")
 @click.option(
     "--game", type=GAME, help="The game.  [default: that of the first EVAL, if it is a file or zoo:GAME/NAME]"
 )
-@click.option("--roll", nargs=2, type=int, metavar="D D", help="The two dice, where the position waits for a roll.")
+@roll_option
 @click.option("--top", type=click.IntRange(1), default=TOP, show_default=True, help="How many features to show.")
 @click.option(
     "--records",
@@ -65,9 +62,7 @@ def command(
     Example: evallearn explain handwritten:lines handwritten:threats 44455 --game connect_four
     """
     game = game or game_of(evals[0])
-    s = game.initial() if position == START else game.from_text(position)
-    if roll is not None:
-        s = rolled(game, s, roll)
+    s = position_of(game, position, roll)
     means = None
     if records:
         from evallearn.insight.sources import dataset_of, feature_means
@@ -85,16 +80,6 @@ def command(
     if json_to != "-":
         out.print(framed(game.board(s), out.width))
     report(figures, json_to, lambda: show(game, figures, found, top))
-
-
-def game_of(text: str) -> Game:
-    """The game of an Eval's file, or of one in the zoo."""
-    kind, _, name = text.partition(":")
-    if kind == "zoo" and "/" in name:
-        return load(name).game
-    if Path(text).suffix != ".safetensors":
-        raise SpecError(f"{text!r} does not say which game it belongs to: add --game GAME")
-    return load(text).game
 
 
 # --- for people ------------------------------------------------------------------------------------------------------

@@ -6,14 +6,15 @@ from typing import Any
 
 import click
 
-from evallearn.cli.common import GAME, console, json_option, report, rolled
+from evallearn.cli.common import GAME, console, json_option, report
+from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
 from evallearn.protocols import CHANCE, Action, Game
 
 
-@click.command(name="moves")
+@click.command(name="moves", cls=PositionCommand)
 @click.argument("game", type=GAME)
-@click.argument("position", required=False)
-@click.option("--roll", nargs=2, type=int, metavar="D D", help="The two dice, where the position waits for a roll.")
+@position_argument
+@roll_option
 @json_option
 def command(game: Game, position: str | None, roll: tuple[int, int] | None, json_to: str | None) -> None:
     """List the legal actions in POSITION (or at the start), one per line, with the position that each leads to.
@@ -22,9 +23,7 @@ def command(game: Game, position: str | None, roll: tuple[int, int] | None, json
 
     Example: evallearn moves backgammon 4HPwATDgc/ABMA --roll 3 1
     """
-    s = game.initial() if position is None else game.from_text(position)
-    if roll is not None:
-        s = rolled(game, s, roll)
+    s = position_of(game, position, roll)
     actions: list[Action] = []
     if not game.is_terminal(s):
         actions = [o for o, _ in game.chances(s)] if game.to_play(s) == CHANCE else list(game.actions(s))

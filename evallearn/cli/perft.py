@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from evallearn.cli.common import GAME, console, json_option, report
+from evallearn.cli.positions import position_of
 from evallearn.protocols import Game, State
 
 
@@ -29,7 +30,7 @@ def command(game: Game, depth: int, position: str | None, plain: bool, json_to: 
 
     Example: evallearn perft othello 9
     """
-    s = game.initial() if position is None else game.from_text(position)
+    s = position_of(game, position)
     count: Any
     if game.rules is None or plain:
         plain, count = True, lambda: plain_perft(game, s, depth)

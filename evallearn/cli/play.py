@@ -30,6 +30,7 @@ from evallearn.play.seats import (
     people,
     take_seats,
 )
+from evallearn.positions import read_position
 from evallearn.protocols import Game
 from evallearn.registry import spec_of
 
@@ -74,7 +75,8 @@ def command(
 ) -> None:
     """Play GAME against the machine; it says after each of your moves whether it was minimax-optimal.
 
-    An agent is random, zero, handwritten:NAME or a .safetensors file, then @depth=4, @nodes=20000 or @time=0.1.
+    An agent is random, zero, handwritten:NAME, zoo:NAME, a .safetensors file, SEARCH:EVAL (minimax:zero) or an engine
+    (uci:PROGRAM, gtp:PROGRAM, cmd:PROGRAM); then @depth=4, @nodes=20000 or @time=0.1, or else what suits its search.
 
     Example: evallearn play matches,piles=3-4-5,k=3 --you second
     """
@@ -89,7 +91,7 @@ def command(
         default = [default_agent(game)] if len(humans) < game.n_players else []
         seats = take_seats(game, humans, [agent(text) for text in opponents or default])
     if saved is None:
-        start = None if position is None else game.from_text(position)
+        start = None if position is None else read_position(game, position)
         assert seats is not None
         session = Session(game, seats, start=start, seed=secrets.randbits(32) if seed is None else seed)
     else:

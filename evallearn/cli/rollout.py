@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from evallearn.arena.rollout import roll_out
-from evallearn.cli.common import GAME, console, json_option, out, report, rolled, workers_option
+from evallearn.cli.common import GAME, console, json_option, out, report, workers_option
+from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
 from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.protocols import Game
 
@@ -17,9 +18,9 @@ MOST_OUTCOMES = 12
 """Utilities that are listed; 2048 has thousands."""
 
 
-@click.command(name="rollout")
+@click.command(name="rollout", cls=PositionCommand)
 @click.argument("game", type=GAME)
-@click.argument("position", required=False)
+@position_argument
 @click.option(
     "--eval", "evaluator", metavar="EVAL",
     help="Who plays all sides and judges the luck: handwritten:NAME, zoo:NAME, a .safetensors file, solved:EVAL.  "
@@ -29,7 +30,7 @@ MOST_OUTCOMES = 12
 @click.option(
     "--truncate", type=click.IntRange(1), metavar="MOVES", help="Cut each game after so many moves, and ask the Eval."
 )
-@click.option("--roll", nargs=2, type=int, metavar="D D", help="The two dice, where the position waits for a roll.")
+@roll_option
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the dice.")
 @workers_option
 @json_option
@@ -51,9 +52,7 @@ def command(
 
     Example: evallearn rollout backgammon 4HPwATDgc/ABMA --eval handwritten:positional --games 360
     """
-    s = game.initial() if position is None else game.from_text(position)
-    if roll is not None:
-        s = rolled(game, s, roll)
+    s = position_of(game, position, roll)
     judge = make_evaluator(evaluator or default_agent(game), game)
     start = perf_counter()
     found = roll_out(game, judge, s, games=games, seed=seed, truncate=truncate, workers=workers)

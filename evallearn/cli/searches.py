@@ -10,8 +10,6 @@ from evallearn.errors import SearchError, unknown
 from evallearn.protocols import Evaluator, Game, Search
 from evallearn.search import SEARCHES, named_search, usual_search
 
-MONTE_CARLO = ("mcts", "flat")
-
 
 @dataclass(frozen=True)
 class Way:

@@ -21,6 +21,7 @@ from evallearn.play.words import (
     columns,
     hint_text,
     in_a_row,
+    only_move_text,
     ply_text,
     result_text,
     seat_line,
@@ -70,7 +71,9 @@ class Dialogue:
     def prompt(self) -> str:
         """Who is asked."""
         player = self.session.waits_for
-        return "over> " if player is None else f"{who(self.session, player)}> "
+        if player is None:
+            return "over> " if self.session.is_over else "again> "
+        return f"{who(self.session, player)}> "
 
     def open(self) -> Iterator[Shown]:
         """Who plays, and everything until a person is asked."""
@@ -90,6 +93,8 @@ class Dialogue:
             yield from self._answer(line.strip())
         except EvallearnError as error:
             yield Shown("error", self._brief(str(error)))
+            if not self.session.is_over and self.session.waits_for is None:  # an engine may have failed
+                yield Shown("note", "the move is not made: an empty line tries again, undo takes yours back")
 
     def _answer(self, text: str) -> Iterator[Shown]:
         if not text:
@@ -126,12 +131,18 @@ class Dialogue:
         if ply.verdict:
             kind: Kind = "good" if ply.verdict.optimal else "bad"
             yield Shown(kind, verdict_text(self.session.game, ply.before, ply.verdict))
+        elif self.session.judge:
+            yield Shown("good", only_move_text(self.session.game, ply.before, ply.action))
         yield from self._go_on()
 
     def _blank(self) -> Iterator[Shown]:
-        """An empty line plays the move that there is no choice about, and is ignored otherwise."""
-        actions = self.session.game.actions(self.session.state)
-        if self.session.waits_for is not None and len(actions) == 1:
+        """An empty line plays the move that there is no choice about, or asks an agent again that failed."""
+        session = self.session
+        actions = session.game.actions(session.state)
+        if session.waits_for is None:
+            if not session.is_over:
+                yield from self._go_on()
+        elif len(actions) == 1:
             yield from self._play(actions[0])
 
     def _go_on(self) -> Iterator[Shown]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from evallearn.agents import Agent, SearchAgent, parse_agent, parse_evaluator, zero_evaluator
+from evallearn.agents import Agent, SearchAgent, parse_agent, parse_evaluator, search_of, zero_evaluator
 from evallearn.errors import SpecError
 from evallearn.protocols import Evaluator, Game, Limits
 
@@ -16,6 +17,8 @@ COMPILED_LIMITS = Limits(nodes=300_000, seconds=1)
 """Alpha-beta on the compiled floor: a third of a second, and nodes repeat where time does not."""
 PLAIN_LIMITS = Limits(nodes=10_000, seconds=1)
 """Everything else: about as long."""
+LONGEST_LOOK = 300
+"""Plies of the random game that shows how wide a game is."""
 JUDGE_LIMITS = Limits(seconds=1)
 
 Seats = tuple[Agent | None, ...]
@@ -60,10 +63,28 @@ def take_seats(game: Game, you: Collection[int], agents: Sequence[Agent]) -> Sea
     return tuple(places.get(player) for player in range(game.n_players))
 
 
-def default_limits(game: Game) -> Limits:
-    """About half a second, or less."""
+def default_limits(game: Game, search: str | None = None) -> Limits:
+    """About half a second, or less, in limits that the search can keep."""
+    if search == "minimax":
+        return Limits(depth=minimax_depth(game))
     fast = game.n_players == 2 and game.zero_sum and not game.has_chance and game.rules is not None
     return COMPILED_LIMITS if fast else PLAIN_LIMITS
+
+
+def minimax_depth(game: Game) -> int:
+    """Plies that take about as many positions as the plain limits, where a random game leaves most choice."""
+    assert PLAIN_LIMITS.nodes is not None
+    rng, s, widest = random.Random(0), game.initial(), 2
+    for _ in range(LONGEST_LOOK):
+        if game.is_terminal(s):
+            break
+        choices = game.actions(s) or [outcome for outcome, _ in game.chances(s)]
+        widest = max(widest, len(choices))
+        s = game.result(s, rng.choice(choices))
+    depth = 1
+    while widest ** (depth + 1) <= PLAIN_LIMITS.nodes:
+        depth += 1
+    return depth
 
 
 def default_agent(game: Game) -> str:
@@ -73,7 +94,7 @@ def default_agent(game: Game) -> str:
 
 def make_agent(text: str, game: Game, limits: Limits | None = None) -> Agent:
     """The agent that `text` describes; it chooses at random among what it thinks equally good."""
-    agent = parse_agent(text, game, limits or default_limits(game))
+    agent = parse_agent(text, game, limits or default_limits(game, search_of(text)))
     return replace(agent, random_ties=True) if isinstance(agent, SearchAgent) else agent
 
 

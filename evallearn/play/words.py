@@ -127,6 +127,11 @@ def verdict_text(game: Game, s: State, verdict: Verdict) -> str:
     return f"{text}\nbetter: {best}, worth {best_value}{then(game, s, verdict.line)}"
 
 
+def only_move_text(game: Game, s: State, a: Action) -> str:
+    """The verdict on a move without an alternative."""
+    return f"{game.action_to_text(s, a)} is the only move"
+
+
 def hint_text(judge: Judge, s: State) -> str:
     """The best move, what it is worth and how the game would go on."""
     game, found = judge.game, judge.analyse(s)

@@ -120,6 +120,7 @@ def test_the_only_move_is_played_by_an_empty_line() -> None:
     dialogue = dialogue_of(session_of(game, None, None, judge=judge_of(game), start=start))
     assert "the only move is 9: an empty line plays it" in answers(dialogue, "8")
     told = answers(dialogue, "")
+    assert told.startswith("9 is the only move\n")
     assert "a draw" in told
     assert "second's moves with a choice: 1 of 1 minimax-optimal" in told
     assert "first's moves: none yet that was a choice" in told
@@ -128,6 +129,13 @@ def test_the_only_move_is_played_by_an_empty_line() -> None:
     assert "none: the game is over" in answers(dialogue, "moves")
     assert "there is nothing to hint at" in answers(dialogue, "hint")
     assert "taken back: 9" in answers(dialogue, "undo")
+    assert answers(dialogue, "9").startswith("9 is the only move\n")
+
+
+def test_a_forced_move_gets_no_verdict_where_none_is_wanted() -> None:
+    game = PlainTicTacToe()
+    dialogue = dialogue_of(session_of(game, None, None, start=game.from_text("XXOOOXXO.")))
+    assert "is the only move" not in answers(dialogue, "9")
 
 
 def test_the_result_says_who_has_won() -> None:

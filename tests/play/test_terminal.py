@@ -115,7 +115,8 @@ def test_a_whole_game_of_matches_is_won_move_by_move(terminal: Callable[..., Ter
     assert "saved in start.json" in person.type("save start.json")
     told = ""
     while not game.is_terminal(s):
-        expected = "" if "the only move is" in told else " is minimax-optimal (proven), worth +1, a win"
+        forced = "the only move is" in told
+        expected = " is the only move" if forced else " is minimax-optimal (proven), worth +1, a win"
         winning = next(a for a in game.actions(s) if not closed_form(game.result(s, a)))
         move = game.action_to_text(s, winning)
         s = game.result(s, winning)
