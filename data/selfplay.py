@@ -6,7 +6,6 @@ So the number of workers does not matter, and a run that was killed goes on with
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -26,6 +25,7 @@ from evallearn.data.records import (
     write_shard,
 )
 from evallearn.errors import DataError, IllegalAction
+from evallearn.locks import hold_folder
 from evallearn.protocols import CHANCE
 from evallearn.workers import imap
 
@@ -198,8 +198,7 @@ def run_selfplay(
     folder, game = Path(folder), getattr(game, "plain", game)
     _check_players(game, agents)
     origin = Origin.of(game, agents, config.settings())
-    (folder / "records").mkdir(parents=True, exist_ok=True)
-    with _locked(folder):
+    with hold_folder(folder), _tidied(folder):
         done = dict(_kept_shards(folder, origin, config))
         missing = [i for i in range(config.n_shards()) if i not in done]
         if missing:
@@ -265,23 +264,11 @@ def _kept_shards(folder: Path, origin: Origin, config: SelfPlayConfig) -> Iterat
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """One run per folder at a time; leftovers of killed runs are removed before and after. A kill frees the lock."""
+def _tidied(folder: Path) -> Iterator[None]:
+    """The folder for records, without leftovers of killed runs, before and after."""
+    (folder / "records").mkdir(exist_ok=True)
+    remove_leftovers(folder)
     try:
-        import fcntl
-    except ImportError:  # Windows: two runs in one folder would only do the work twice
         yield
-        return
-    fd = os.open(folder / "records", os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise DataError(f"another process is writing to {folder}: wait for it, or choose another folder") from None
-        remove_leftovers(folder)
-        try:
-            yield
-        finally:
-            remove_leftovers(folder)
     finally:
-        os.close(fd)
+        remove_leftovers(folder)

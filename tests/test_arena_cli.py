@@ -70,7 +70,8 @@ def test_same_command_finds_its_games_and_another_gets_a_folder_of_its_own(capsy
     told(capsys, *MATCH, "--seed=2")
     assert len(list(Path("runs/matches").iterdir())) == 2
     told(capsys, *MATCH, "--run=mine")
-    assert sorted(p.name for p in Path("mine").iterdir()) == ["match.json", "report.html", "result.json", "sets.jsonl"]
+    files = [".lock", "match.json", "report.html", "result.json", "sets.jsonl"]
+    assert sorted(p.name for p in Path("mine").iterdir()) == files
     assert run([*MATCH, "--run=mine", "--seed=2"]) == 2
     assert "mine holds a match with seed=1, you asked for 2: choose another --run" in capsys.readouterr().err
 

@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # --- a run -----------------------------------------------------------------------------------------------------------
 def test_a_run_leaves_net_checkpoint_curve_and_page(folder):
-    files = {"checkpoint.safetensors", "net.safetensors", "last.safetensors", "curve.json", "report.html"}
+    files = {".lock", "checkpoint.safetensors", "net.safetensors", "last.safetensors", "curve.json", "report.html"}
     assert {p.name for p in folder.iterdir()} == files
     curve = json.loads((folder / "curve.json").read_text())["curve"]
     games = [point["games"] for point in curve]

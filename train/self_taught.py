@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +13,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from evallearn.errors import SpecError
+from evallearn.locks import hold_file
 from evallearn.protocols import Game
 
 TICK = 0.5
@@ -83,10 +85,23 @@ class SelfTaughtTrainer(ABC):
 
         checkpoint: goes on from this file if it is there, and writes it about `every` so many seconds, at the end, and
         at Ctrl-C. Games that are learned in two pieces give the same weights as in one. Raises SpecError where the
-        weights grow without bound; what is kept is then that of the last report at which all was well.
+        weights grow without bound; what is kept is then that of the last report at which all was well; DataError where
+        another process learns with that checkpoint.
         """
-        learner: Learner = self.learner(game)
         limit = last_game(games, seconds)
+        with hold_file(checkpoint) if checkpoint else nullcontext():
+            return self._fit(game, limit, seconds, checkpoint, every, on_progress)
+
+    def _fit(
+        self,
+        game: Game,
+        limit: int,
+        seconds: float | None,
+        checkpoint: Path | None,
+        every: float,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> Self:
+        learner: Learner = self.learner(game)
         if checkpoint is not None and checkpoint.exists():
             learner.restore(checkpoint)
         self._keep(learner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from evallearn.arena.seating import Played
 from evallearn.arena.sprt import Sprt
 from evallearn.arena.table import Table
 from evallearn.errors import EngineError, SpecError
+from evallearn.locks import hold_folder
 from evallearn.protocols import Evaluator, Game
 from evallearn.workers import check_workers, imap
 
@@ -124,17 +125,45 @@ def play_match(
     The same seed gives the same result (but for `seconds`) with any number of workers, unless time limits an agent.
     folder: where every finished set is kept, and where a match that was stopped goes on. `on_progress(tally)` is called
     as sets finish, in their order. An engine that fails loses the game; see `forfeits` of the result.
+
+    Raises DataError for a folder in which another match is being played.
     """
-    game = getattr(game, "plain", game)  # of a CompiledGame: the board compiles its own
     config = config or MatchConfig()
+    game = check_match(game, (a, b), config, workers)
+    with hold_folder(folder) if folder else nullcontext():
+        return play_held_match(
+            game, (a, b), config, workers=workers, folder=folder, on_progress=on_progress, keep_games=keep_games
+        )
+
+
+def check_match(game: Game, agents: Sequence[Agent], config: MatchConfig, workers: int) -> Game:
+    """Refuse what cannot be played; the game on its plain floor: the board compiles its own."""
+    game = getattr(game, "plain", game)
     check_workers(workers)
-    _check(game, (a, b), config)
+    config.adjudication.require(game)
+    for agent in agents:
+        if agent.game.name != game.name:
+            raise SpecError(f"agent {agent.name} plays {agent.game.name}, but the match is {game.name}: rebuild it")
+    return game
+
+
+def play_held_match(
+    game: Game,
+    agents: tuple[Agent, Agent],
+    config: MatchConfig,
+    *,
+    workers: int,
+    folder: Path | None,
+    on_progress: Callable[[Tally], None] | None,
+    keep_games: bool = False,
+) -> MatchResult:
+    """A match that was checked, in a folder that the caller holds."""
     starts = config.starts(game)
-    _require_moves((a, b), starts)
+    _require_moves(agents, starts)
     quick = len(starts) >= QUICK_SETS
-    table = Table(game, (a, b), config.seed, config.adjudication, config.judge(game), quick)
-    journal = MatchJournal(folder, game, config.terms(game, (a, b))) if folder else None
-    tally = Tally(game, (a.name, b.name), config.sprt, len(starts))
+    table = Table(game, agents, config.seed, config.adjudication, config.judge(game), quick)
+    journal = MatchJournal(folder, game, config.terms(game, agents)) if folder else None
+    tally = Tally(game, (agents[0].name, agents[1].name), config.sprt, len(starts))
     records: list[GameRecord] = []
     try:
         done = journal.open(starts) if journal else {}
@@ -154,13 +183,6 @@ def play_match(
         if journal:
             journal.close()
     return tally.result(seed=config.seed, random_plies=config.plies(game), asked=config.pairs, records=records)
-
-
-def _check(game: Game, agents: Sequence[Agent], config: MatchConfig) -> None:
-    config.adjudication.require(game)
-    for agent in agents:
-        if agent.game.name != game.name:
-            raise SpecError(f"agent {agent.name} plays {agent.game.name}, but the match is {game.name}: rebuild it")
 
 
 def _require_moves(agents: Sequence[Agent], starts: Sequence[Opening]) -> None:

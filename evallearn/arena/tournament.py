@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from evallearn.agents import Agent
-from evallearn.arena.match import MatchConfig, play_match
+from evallearn.arena.match import MatchConfig, check_match, play_held_match
 from evallearn.arena.ratings import Rating, bradley_terry
 from evallearn.arena.result import MatchResult, Tally
 from evallearn.errors import SpecError
+from evallearn.locks import hold_folder
 from evallearn.protocols import Game
 from evallearn.workers import keep_workers
 
@@ -84,7 +86,10 @@ def play_tournament(
     folder: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> TournamentResult:
-    """Every pairing is a match by the same terms. `anchor` is 0 Elo: by default the best hand-written, or the last."""
+    """Every pairing is a match by the same terms. `anchor` is 0 Elo: by default the best hand-written, or the last.
+
+    Raises DataError for a folder in which another match is being played: before anything is, if it is one by then.
+    """
     names = [a.name for a in agents]
     if len(names) < 2 or len(set(names)) < len(names):
         twice = sorted({n for n in names if names.count(n) > 1})
@@ -92,18 +97,35 @@ def play_tournament(
         raise SpecError(f"a tournament of {what}: give two or more different ones")
     if anchor is not None and anchor not in names:
         raise SpecError(f"anchor {anchor!r} does not take part: give one of {', '.join(names)}")
+    for agent in agents:
+        game = check_match(game, (agent,), config, workers)
+    pairs = pairings(len(agents), gauntlet=gauntlet)
+    folders = [match_folder(folder, game, (agents[i], agents[j]), config) if folder else None for i, j in pairs]
     found: dict[tuple[int, int], MatchResult] = {}
-    with keep_workers():
-        for number, (i, j) in enumerate(pairings(len(agents), gauntlet=gauntlet)):
-            two = agents[i], agents[j]
-            found[i, j] = play_match(
-                game, *two, config, workers=workers,
-                folder=match_folder(folder, game, two, config) if folder else None,
-                on_progress=_numbered(on_progress, number),
-            )  # fmt: skip
+    with keep_workers(), _hold_first(folders):
+        for number, ((i, j), place) in enumerate(zip(pairs, folders, strict=True)):
+            with hold_folder(place) if place and number else nullcontext():
+                found[i, j] = play_held_match(
+                    game, (agents[i], agents[j]), config, workers=workers, folder=place,
+                    on_progress=_numbered(on_progress, number),
+                )  # fmt: skip
     results = [(names[i], names[j], m.pair_counts) for (i, j), m in found.items()]
     zero = anchor or _best_by_hand(results, names)
     return TournamentResult(game.name, tuple(names), tuple(found.values()), _ranked(results, zero, config.seed), zero)
+
+
+@contextmanager
+def _hold_first(folders: Sequence[Path | None]) -> Iterator[None]:
+    """Keep the first folder to the end, so that nobody plays the same tournament meanwhile; the others must be free."""
+    if folders[0] is None:
+        yield
+        return
+    with hold_folder(folders[0]):
+        for other in folders[1:]:
+            if other is not None and other.exists():
+                with hold_folder(other):
+                    pass
+        yield
 
 
 def _ranked(results: Sequence[tuple[str, str, Sequence[int]]], anchor: str, seed: int) -> tuple[Rating, ...]:

@@ -14,13 +14,14 @@ from evallearn.learn.fitting import Move
 from evallearn.learn.generations import evolve, measure_strength
 from evallearn.learn.run import Run, reversed_row
 from evallearn.learn.summary import summarise
+from evallearn.locks import hold_folder
 from evallearn.protocols import Evaluator, Limits
 from evallearn.workers import keep_workers
 
 
 def learn(run: Run) -> dict[str, Any]:
-    """Do all of it; returns (and writes as result.json) what the report shows."""
-    with keep_workers():
+    """Do all of it; returns (and writes as result.json) what the report shows. Raises DataError for a folder in use."""
+    with hold_folder(run.folder), keep_workers():
         return _learn(run)
 
 

@@ -18,6 +18,7 @@ from evallearn.checked import read_checked, write_checked
 from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
+from evallearn.locks import hold_folder
 from evallearn.protocols import Evaluator, Game
 from evallearn.shapes import ALL, has_shape
 from evallearn.train.meeting import Meeting, meet
@@ -63,6 +64,17 @@ class TdRun:
                 f"opponent {self.opponent} has no compiled floor: meetings need one; choose another, and play it in "
                 "`evallearn match` afterwards"
             )
+        with hold_folder(self.folder):
+            return self._learn(rival, games, seconds, on_progress, on_look)
+
+    def _learn(
+        self,
+        rival: Evaluator | None,
+        games: int | None,
+        seconds: float | None,
+        on_progress: Callable[[Progress], None] | None,
+        on_look: OnLook | None,
+    ) -> dict[str, Any]:
         self._read()
         spent = self.curve[-1]["seconds"] if self.curve else 0.0
         start, every = perf_counter(), max(1, games // LOOKS) if games else 0
