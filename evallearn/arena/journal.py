@@ -22,6 +22,7 @@ from evallearn.arena.seating import Played
 from evallearn.atomic import write_json
 from evallearn.errors import DataError, GameError
 from evallearn.protocols import CHANCE, Game, State
+from evallearn.trust import is_inside
 
 TERMS, SETS = "match.json", "sets.jsonl"
 
@@ -54,6 +55,8 @@ class Journal:
         """Create the folder, or find what was finished there: {number of the set: its games}."""
         path = self.folder / TERMS
         self.openings = openings
+        if not is_inside(self.folder / SETS, self.folder):  # we would write to that file
+            raise DataError(f"{self.folder / SETS} links to a file outside of its folder: choose another --run")
         if not path.exists():
             if (self.folder / SETS).exists():
                 raise DataError(f"{self.folder} holds games but no {TERMS}: remove it, or choose another --run")

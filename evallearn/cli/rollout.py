@@ -12,6 +12,7 @@ from evallearn.arena.rollout import roll_out
 from evallearn.cli.common import GAME, console, json_option, out, report, rolled, workers_option
 from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.protocols import Game
+from evallearn.trust import FULL_TRUST
 
 MOST_OUTCOMES = 12
 """Utilities that are listed; 2048 has thousands."""
@@ -54,7 +55,7 @@ def command(
     s = game.initial() if position is None else game.from_text(position)
     if roll is not None:
         s = rolled(game, s, roll)
-    judge = make_evaluator(evaluator or default_agent(game), game)
+    judge = make_evaluator(evaluator or default_agent(game), game, trust=FULL_TRUST)
     start = perf_counter()
     found = roll_out(game, judge, s, games=games, seed=seed, truncate=truncate, workers=workers)
     figures: dict[str, Any] = {
