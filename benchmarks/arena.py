@@ -20,6 +20,7 @@ from evallearn import get_game
 from evallearn.agents import parse_agent
 from evallearn.arena import MatchConfig, play_match
 from evallearn.errors import EvallearnError
+from evallearn.trust import FULL_TRUST
 
 BEST_OF = 5
 """Runs of each; the quickest counts, because a busy machine only ever adds to it."""
@@ -29,7 +30,7 @@ def measure(game_name: str, names: list[str], games: int, *, quick: bool) -> dic
     """Seconds of a match and of the choosing in it, in one run."""
     match.QUICK_SETS = 1 if quick else games
     game = get_game(game_name)
-    agents = parse_agent(names[0], game), parse_agent(names[1], game)
+    agents = parse_agent(names[0], game, trust=FULL_TRUST), parse_agent(names[1], game, trust=FULL_TRUST)
     play_match(game, *agents, MatchConfig(pairs=2))  # kernels are compiled before the clock runs
     with tempfile.TemporaryDirectory() as folder:
         start = perf_counter()

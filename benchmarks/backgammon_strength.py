@@ -35,6 +35,7 @@ from evallearn.errors import DataError, EvallearnError, SpecError
 from evallearn.evaluators import read_header
 from evallearn.games.backgammon.notation import position_id
 from evallearn.protocols import Evaluator, Game
+from evallearn.trust import FULL_TRUST
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/backgammon"
 DECISIONS, SHARES = "gnubg_reference_dev.jsonl", "gnubg_reference.meta.json"
@@ -72,7 +73,9 @@ def agent_of(given: argparse.Namespace, game: Game) -> Agent:
         return PubevalAgent(game, read_weights(needed("pubeval")))
     if limits and given.depth:
         raise SpecError(f"{given.who!r} and --depth {given.depth}: give one of the two limits")
-    return parse_agent(given.who if limits or what == "random" else f"{what}@depth={given.depth or 1}", game)
+    return parse_agent(
+        given.who if limits or what == "random" else f"{what}@depth={given.depth or 1}", game, trust=FULL_TRUST
+    )
 
 
 # --- the reference ---------------------------------------------------------------------------------------------------
@@ -180,7 +183,7 @@ def gnubg(given: argparse.Namespace) -> dict[str, Any]:
     if find_spec("gnubg_nn") is None:
         raise Absent("the package gnubg-nn is not installed (pip install gnubg-nn): nothing was measured")
     game, pairs = game_of(given), pairs_of(given, 1000)
-    agent, rival = agent_of(given, game), parse_agent("gnubg:0", game)
+    agent, rival = agent_of(given, game), parse_agent("gnubg:0", game, trust=FULL_TRUST)
     judge = {None: "none", "gnubg": "gnubg:0", "own": split_limits(given.who)[0]}[given.luck]
     found = play_match(game, agent, rival, MatchConfig(pairs=pairs, seed=given.seed, luck=judge), workers=given.workers)
     figures = {

@@ -26,6 +26,7 @@ from evallearn.arena import MatchConfig
 from evallearn.errors import DataError
 from evallearn.games.checkers.moves import State
 from evallearn.games.checkers.table import EndgameTable, build_table
+from evallearn.trust import FULL_TRUST
 
 SAMPLE = Path(__file__).resolve().parents[2] / "shared/reference/checkers/checkers_egdb_sample_dev.csv"
 GAME = get_game("checkers")
@@ -70,7 +71,7 @@ def endgames(given: argparse.Namespace) -> None:
     if not SAMPLE.exists():
         raise DataError(f"{SAMPLE} is absent: this benchmark needs the reference data in ../shared/reference")
     endings = [e for e in read_sample(SAMPLE) if not GAME.is_terminal(e.state)]  # in a few there is no move to choose
-    wrong = mistakes(parse_agent(f"{given.eval}@nodes={given.nodes}", GAME), endings, build_table())
+    wrong = mistakes(parse_agent(f"{given.eval}@nodes={given.nodes}", GAME, trust=FULL_TRUST), endings, build_table())
     kept, n = len(endings) - len(wrong), len(endings)
     print(f"endgames: {kept} of {n} ({kept / n:.2%}) kept by {given.eval} with {given.nodes} nodes")
     for (before, after), times in Counter((WORDS[e.value], WORDS[left]) for e, left in wrong).most_common():
@@ -83,7 +84,7 @@ def match(given: argparse.Namespace) -> None:
     """A line per hand-written heuristic."""
     config = MatchConfig(pairs=given.pairs, seed=given.seed)
     for rival in given.rivals:
-        agents = (parse_agent(f"{who}@nodes={given.nodes}", GAME) for who in (given.eval, rival))
+        agents = (parse_agent(f"{who}@nodes={given.nodes}", GAME, trust=FULL_TRUST) for who in (given.eval, rival))
         show(play_match(GAME, *agents, config, workers=given.workers))
 
 

@@ -23,6 +23,7 @@ from evallearn.agents import Agent
 from evallearn.arena import MatchConfig, MatchResult
 from evallearn.errors import DataError
 from evallearn.protocols import State
+from evallearn.trust import FULL_TRUST
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/chess"
 WAC, OPENINGS = "chess_wac.epd", "chess_openings_30.fen"
@@ -71,7 +72,7 @@ def unsolved(agent: Agent, problems: list[Problem]) -> list[str]:
 def wac(given: argparse.Namespace) -> None:
     """Win at Chess (Reinfeld): 300 positions with a winning move, and a few with one to avoid."""
     problems = list(read_epd(needed(WAC)))
-    missed = unsolved(parse_agent(f"{given.eval}@nodes={given.nodes}", GAME), problems)
+    missed = unsolved(parse_agent(f"{given.eval}@nodes={given.nodes}", GAME, trust=FULL_TRUST), problems)
     print(f"WAC: {len(problems) - len(missed)} of {len(problems)} solved by {given.eval} with {given.nodes} nodes")
     if given.names:
         print("not solved:", " ".join(missed))
@@ -92,8 +93,8 @@ def match(given: argparse.Namespace) -> None:
 
 def play(given: argparse.Namespace, rival: str, config: MatchConfig) -> MatchResult:
     """A match of the Eval at --nodes."""
-    mine = parse_agent(f"{given.eval}@nodes={given.nodes}", GAME)
-    return play_match(GAME, mine, parse_agent(rival, GAME), config, workers=given.workers)
+    mine = parse_agent(f"{given.eval}@nodes={given.nodes}", GAME, trust=FULL_TRUST)
+    return play_match(GAME, mine, parse_agent(rival, GAME, trust=FULL_TRUST), config, workers=given.workers)
 
 
 def needed(name: str) -> Path:

@@ -24,6 +24,7 @@ from evallearn.arena.openings import Opening
 from evallearn.arena.seating import score_set, seatings
 from evallearn.arena.table import Table
 from evallearn.errors import EvallearnError
+from evallearn.trust import FULL_TRUST
 from evallearn.workers import imap
 
 PAIRS_PER_JOB = 20
@@ -64,7 +65,12 @@ def ratio(values: np.ndarray, plain: np.ndarray) -> tuple[float, float, float]:
 
 def measure(game_name: str, a: str, b: str, judge: str, pairs: int, workers: int, seed: int) -> dict[str, Any]:
     game = get_game(game_name)
-    table = Table(game, (parse_agent(a, game), parse_agent(b, game)), seed, judge=parse_evaluator(judge, game))
+    table = Table(
+        game,
+        (parse_agent(a, game, trust=FULL_TRUST), parse_agent(b, game, trust=FULL_TRUST)),
+        seed,
+        judge=parse_evaluator(judge, game, trust=FULL_TRUST),
+    )
     jobs = [range(i, min(i + PAIRS_PER_JOB, pairs)) for i in range(0, pairs, PAIRS_PER_JOB)]
     found = dict(imap(Both(table, pairs), jobs, workers))
     margins, lucks, own = np.array([row for i in sorted(found) for row in found[i]]).T

@@ -27,6 +27,7 @@ from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.learn import fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.train import OnlineTrainer
+from evallearn.trust import FULL_TRUST
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ TD_DEPTH = 3
 def beginning(game: Game, plan: Plan, given: argparse.Namespace) -> Evaluator:
     """The Eval whose games teach the first generation."""
     if isinstance(plan.start, str):
-        return parse_evaluator(plan.start, game)
+        return parse_evaluator(plan.start, game, trust=FULL_TRUST)
     trainer = OnlineTrainer("td", depth=TD_DEPTH, horizon=plan.start, seed=given.seed)
     given.run.mkdir(parents=True, exist_ok=True)
     trainer.fit(game, games=plan.start, checkpoint=given.run / "td.checkpoint")

@@ -25,7 +25,7 @@ def start(game: str, cache: str) -> float:
     """Seconds from the start of a Python process to its end, one searched move later."""
     before = perf_counter()
     environment = {**os.environ, "EVALLEARN_CACHE": cache}
-    subprocess.run([sys.executable, "-c", CODE.format(game=game)], check=True, env=environment)
+    subprocess.run([sys.executable, "-P", "-c", CODE.format(game=game)], check=True, env=environment)
     return perf_counter() - before
 
 

@@ -121,6 +121,11 @@ class Dataset:
         """sha256 over the sha256 of all shards; of one folder it is the manifest's."""
         return combine(hashlib.sha256(shard.path.read_bytes()).hexdigest() for shard in self._shards)
 
+    def verify(self) -> None:
+        """Read every shard whole. Raises DataError for one that is damaged, or not what the manifest lists."""
+        for shard in self._shards:
+            self._check(shard.path, read_shard(shard.path, None, shard.sha256)[0])
+
     # --- streams -----------------------------------------------------------------------------------------------------
     def batches(self, split: str = "all", batch_size: int = 65536, *, whole: bool = False) -> Iterator[Batch]:
         """The records of "train", "test" or "all" games, always in the same order; only the last batch is smaller.

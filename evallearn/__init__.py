@@ -8,13 +8,13 @@
 Everything below is imported where it is first used: `import evallearn` itself is light.
 """
 
-from __future__ import annotations
-
+# `python -m evallearn` runs this file while the current folder is still first on sys.path (see __main__.py): it
+# imports only what Python has loaded by then.
 import importlib
-from typing import TYPE_CHECKING, Any
 
 from evallearn._version import __version__ as __version__
 
+TYPE_CHECKING = False  # type checkers know the name
 if TYPE_CHECKING:
     from evallearn.agents import parse_agent
     from evallearn.arena import play_match
@@ -38,12 +38,14 @@ if TYPE_CHECKING:
         search_for,
         solve,
     )
+    from evallearn.trust import FULL_TRUST
 
 
 _HOME = {
     "AlphaBeta": "search",
     "CHANCE": "protocols",
     "Evaluator": "protocols",
+    "FULL_TRUST": "trust",
     "EvallearnError": "errors",
     "FunctionEval": "evaluators",
     "Game": "protocols",
@@ -79,6 +81,7 @@ _HOME = {
 
 __all__ = [
     "CHANCE",
+    "FULL_TRUST",
     "MCTS",
     "AlphaBeta",
     "BestReply",
@@ -114,10 +117,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'evallearn' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"evallearn.{_HOME[name]}"), name)
+    value: object = getattr(importlib.import_module(f"evallearn.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 

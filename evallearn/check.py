@@ -18,6 +18,7 @@ from evallearn.protocols import CHANCE, Action, Game, Heuristic, State
 
 TOO_LONG = 20_000
 """Plies after which a random game is taken to be endless."""
+OPEN_CARDS = "out of scope, as every search and Eval sees the whole state: play with open cards, or use OpenSpiel"
 FAILED: Any = object()
 """What `attempt` answers where the game raised."""
 
@@ -73,7 +74,7 @@ class _Checker:
         """False if it makes no sense to play on."""
         game, names = self.game, self.game.feature_names
         span = f"is {game.utility_range!r}"
-        if not self.expect(
+        if not self.expect(not game.hidden_information, "hidden_information", "is True", OPEN_CARDS) or not self.expect(
             isinstance(names, (tuple, list)) and all(isinstance(n, str) for n in names), "feature_names",
             f"is {names!r}", "write a tuple of names, ('one',) with its comma if there is only one",
         ) or not self.expect(

@@ -190,6 +190,8 @@ class Game(ABC):
     zero_sum: ClassVar[bool] = True
     utility_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     """The utility of the worst loss and of the best win."""
+    hidden_information: ClassVar[bool] = False
+    """True: a player sees a part of the state, as in poker. No search here can play that; `check_game` refuses it."""
     levels: ClassVar[tuple[float, ...]] = ()
     """All results that a game can end with, lowest first, where a net shall foretell each (`NetEval`); (): only loss
     and win.

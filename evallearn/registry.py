@@ -11,6 +11,7 @@ from pathlib import Path
 from evallearn.errors import EvallearnError, SpecError, unknown
 from evallearn.evaluators import FeatureEval, load_evaluator, read_header, zoo_file
 from evallearn.protocols import Game
+from evallearn.trust import NO_TRUST, Trust
 
 GAMES = {
     "2048": "evallearn.games.twenty_forty_eight:TwentyFortyEight",
@@ -32,21 +33,32 @@ def game_names() -> list[str]:
     return sorted(GAMES)
 
 
-def get_game(name: str) -> Game:
-    """A shipped game by its name, or your own as `module:Class`; parameters follow, as in `matches,piles=3-4-5,k=3`."""
+def get_game(name: str, *, trust: Trust = NO_TRUST) -> Game:
+    """A shipped game by its name; parameters follow, as in `matches,piles=3-4-5,k=3`.
+
+    With FULL_TRUST also your own as `module:Class`: the module is looked for in the current folder, too, but only
+    after everything that is installed.
+    """
     if not isinstance(name, str):
         raise SpecError(f"get_game wants a name, got {name!r}: known: {', '.join(GAMES)}")
     reference, *settings = name.split(",")
     if ":" not in reference and reference not in GAMES:
         error = unknown("game", reference, GAMES)
         raise SpecError(f"{error}, or your own as module:Class")
+    if reference not in GAMES:
+        trust.require_module(name, reference.partition(":")[0])
+        _look_here_last()
     return _build_game(GAMES.get(reference, reference), settings)
+
+
+def _look_here_last() -> None:
+    """Let a user's module be found in the current folder, which also worker processes then search."""
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
 
 
 def _build_game(reference: str, settings: Sequence[str]) -> Game:
     module_name, _, class_name = reference.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # a user's module beside them, as `python -m` would find it
     try:
         module = importlib.import_module(module_name.removesuffix(".py"))
     except Exception as error:  # whatever a user's module raises
@@ -56,7 +68,8 @@ def _build_game(reference: str, settings: Sequence[str]) -> Game:
         ) from error
     if not hasattr(module, class_name):
         games = [k for k, v in vars(module).items() if isinstance(v, type) and issubclass(v, Game) and v is not Game]
-        raise unknown(f"class in module {module_name}", class_name, games)
+        where = getattr(module, "__file__", None) or "Python itself"
+        raise unknown(f"class in module {module_name} ({where})", class_name, games)
     game = getattr(module, class_name)
     given = _parameters(getattr(game, "parameters", {}), settings, class_name)
     try:

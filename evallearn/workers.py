@@ -24,6 +24,8 @@ from evallearn.errors import EvallearnError, SpecError
 
 FUNCTION, JOB = b"f", b"j"
 """How a message to a worker begins."""
+SAFE_PATH = "PYTHONSAFEPATH"
+"""With it Python leaves the current folder out of sys.path."""
 HELLO: tuple[bool, Any] = (True, "hello")
 """What a worker says first: it could be started, and whatever kills it now is its job."""
 Job = TypeVar("Job")
@@ -159,8 +161,8 @@ class _Worker:
         self.index = -1
         self.busy = self.spoke = self.fed = False
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        with _no_interrupt():
+        self.process = context.Process(target=_serve, args=(theirs, os.environ.get(SAFE_PATH)), daemon=True)
+        with _safe_path(), _no_interrupt():
             self.process.start()
         theirs.close()  # so that its death is an end of file here
 
@@ -193,6 +195,26 @@ class _Worker:
 
 
 @contextmanager
+def _safe_path() -> Iterator[None]:
+    """A Python started inside imports nothing from the current folder until it has our sys.path.
+
+    `multiprocessing` starts it by `python -c`, which would look there first, even for Python's own modules.
+    """
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        _set_safe_path(before)
+
+
+def _set_safe_path(value: str | None) -> None:
+    os.environ.pop(SAFE_PATH, None)
+    if value is not None:
+        os.environ[SAFE_PATH] = value
+
+
+@contextmanager
 def _no_interrupt() -> Iterator[None]:
     """A process started inside never sees Ctrl-C, not even while it imports: it inherits the mask."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
@@ -207,8 +229,12 @@ def _no_interrupt() -> Iterator[None]:
 
 
 # --- in the worker -------------------------------------------------------------------------------------------------
-def _serve(connection: Connection) -> None:
-    """The life of a worker: a function, job after job, perhaps another function, until the parent hangs up."""
+def _serve(connection: Connection, safe_path: str | None) -> None:
+    """The life of a worker: a function, job after job, perhaps another function, until the parent hangs up.
+
+    safe_path: what programs that it starts shall find in their environment, as those of the parent do.
+    """
+    _set_safe_path(safe_path)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     threading.Thread(target=_die_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):

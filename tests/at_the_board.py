@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.play import Dialogue, Judge, Session, Verdict
-from evallearn.play.seats import default_agent, make_agent, make_evaluator
+from evallearn.play.seats import MakeAgent, default_agent, make_agent, make_evaluator
 from evallearn.protocols import Game, Limits, State
+from evallearn.trust import FULL_TRUST
 
 
 class PlainTicTacToe(TicTacToe):
@@ -39,8 +41,8 @@ class LooseEnds(TicTacToe):
         return TicTacToe().features(s, (s[0] | s[1]).bit_count() & 1)
 
 
-def agents(game: Game) -> Callable[[str], Any]:
-    return lambda text: make_agent(text, game)
+def agents(game: Game) -> MakeAgent:
+    return partial(make_agent, game=game)
 
 
 def judge_of(game: Game, limits: Limits | None = None) -> Judge:
@@ -49,7 +51,9 @@ def judge_of(game: Game, limits: Limits | None = None) -> Judge:
 
 def session_of(game: Game, *seats: str | None, **settings: Any) -> Session:
     """A text is an agent, None a person."""
-    return Session(game, tuple(None if text is None else make_agent(text, game) for text in seats), **settings)
+    return Session(
+        game, tuple(None if text is None else make_agent(text, game, trust=FULL_TRUST) for text in seats), **settings
+    )
 
 
 def dialogue_of(session: Session) -> Dialogue:

@@ -15,6 +15,7 @@ from evallearn.data.records import from_table
 from evallearn.errors import GameError
 from evallearn.evaluators import LinearEval, feature_hash
 from evallearn.registry import get_game
+from evallearn.trust import FULL_TRUST
 
 GAMES = """
 from math import nan
@@ -122,7 +123,7 @@ def test_features_that_are_no_numbers_are_refused_before_anything_is_played(
 
 
 def test_an_eval_says_which_feature_is_no_number(games: str) -> None:
-    game = get_game(f"{games}:SeldomSick")
+    game = get_game(f"{games}:SeldomSick", trust=FULL_TRUST)
     assert len(feature_hash(game)) == 12  # its few games do not come by
     with pytest.raises(GameError, match="feature 'second' of seldom_sick is nan in position '.O.X.X.O.': correct"):
         LinearEval.zero(game).evaluate(game.from_text(".O.X.X.O."), 0)

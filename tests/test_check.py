@@ -186,6 +186,10 @@ PLAIN = {
         broken(feature_names=("pile")),
         r"takeaway\.feature_names: is 'pile'; write a tuple of names, .*",
     ),
+    "hidden information": (
+        broken(hidden_information=True, feature_names=()),
+        r"takeaway\.hidden_information: is True; out of scope, as every search and Eval sees the whole state: play .*",
+    ),
     "utility_range is one number": (
         broken(utility_range=3),
         r"takeaway\.utility_range: is 3; give \(worst loss, best win\)",

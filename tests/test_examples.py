@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from evallearn import AlphaBeta, Limits, LinearEval, check_game, get_game
+from evallearn.trust import FULL_TRUST
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 FLOORS = {"domineering": ("plain",), "domineering_compiled": ("plain", "compiled")}
@@ -25,14 +26,14 @@ def _there(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_there")
 @pytest.mark.parametrize("name", FLOORS)
 def test_own_game_keeps_the_contract(name: str) -> None:
-    assert check_game(get_game(f"{name}:Domineering")).floors == FLOORS[name]
+    assert check_game(get_game(f"{name}:Domineering", trust=FULL_TRUST)).floors == FLOORS[name]
 
 
 @pytest.mark.usefixtures("_there")
 def test_both_floors_of_the_example_find_the_same_move() -> None:
     found = []
     for name in FLOORS:
-        game = get_game(f"{name}:Domineering")
+        game = get_game(f"{name}:Domineering", trust=FULL_TRUST)
         search = AlphaBeta(game, LinearEval.from_heuristic(game, "safe"))
         result = search.search(game.initial(), Limits(depth=3))
         found.append((search.floor, result.action, result.value))
@@ -43,7 +44,7 @@ def test_both_floors_of_the_example_find_the_same_move() -> None:
 @pytest.mark.usefixtures("_there")
 def test_known_result_is_found() -> None:
     """On 5 x 5 whoever moves second wins (Breuker, Uiterwijk and van den Herik, 2000)."""
-    game = get_game("domineering_compiled:Domineering")
+    game = get_game("domineering_compiled:Domineering", trust=FULL_TRUST)
     found = AlphaBeta(game, LinearEval.zero(game)).search(game.initial(), Limits(depth=25))
     assert (found.value, found.exact) == (-1.0, True)
 

@@ -12,6 +12,7 @@ from evallearn.agents import parse_agent
 from evallearn.errors import EvaluatorError, SearchError, SpecError
 from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator
 from evallearn.search import Expectiminimax
+from evallearn.trust import FULL_TRUST
 
 RICH, RAW = get_game("backgammon"), get_game("backgammon,features=tesauro")
 
@@ -36,7 +37,7 @@ def test_a_file_of_another_view_loads_and_searches(floor: str, tmp_path: Path) -
     found = load_evaluator(path, RICH)
     assert found.game.name == RAW.name
     assert Expectiminimax(RICH, found, floor="plain").game is RICH
-    agent = parse_agent(f"expectiminimax,floor={floor}:{path}@depth=1", RICH)
+    agent = parse_agent(f"expectiminimax,floor={floor}:{path}@depth=1", RICH, trust=FULL_TRUST)
     s = RICH.from_text("4HPwATDgc/ABMA:31")
     assert agent.choose(s, seed=1).action in RICH.actions(s)
     with pytest.raises(EvaluatorError, match="is an Eval of backgammon,features=tesauro, not of pig"):

@@ -40,6 +40,17 @@ def test_one_worker_runs_in_this_process() -> None:
     assert next(imap(lambda job: os.getpid(), ["x", "y"], 1)) == (0, os.getpid())
 
 
+@pytest.mark.parametrize("given", [None, "1"])
+def test_a_worker_has_the_environment_of_its_parent(monkeypatch: pytest.MonkeyPatch, given: str | None) -> None:
+    """It is started by other means, but the programs that it starts must find what they would find without it."""
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    if given:
+        monkeypatch.setenv("PYTHONSAFEPATH", given)
+    before = dict(os.environ)
+    assert dict(imap(os.getenv, ["PYTHONSAFEPATH", "HOME"], 2))[0] == given
+    assert dict(os.environ) == before
+
+
 def test_results_larger_than_a_pipe_come_back_whole() -> None:
     results = dict(imap(functools.partial(operator.mul, b"x"), [3_000_000, 5], 2))
     assert results == {0: b"x" * 3_000_000, 1: b"xxxxx"}

@@ -10,11 +10,12 @@ runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
 SEARCH[,OPTION=VALUE..][:EVAL]@LIMITS         a search by its name, as mcts,leaf=rollout:zero@nodes=500
 uci:PROGRAM[,OPTION=VALUE..]@LIMITS           a chess engine; gtp: and cmd: for other games and programs
 
-docs/agents.md tells more.
+A text may come from a file: what it may name, `trust` says. docs/agents.md tells more.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import partial
@@ -32,6 +33,7 @@ from evallearn.errors import SearchError, SpecError, unknown
 from evallearn.evaluators import FunctionEval, LinearEval, SolvedEval, load_evaluator, zoo_file, zoo_names
 from evallearn.protocols import Evaluator, Game, Limits, State
 from evallearn.search import SEARCHES
+from evallearn.trust import NO_TRUST, Trust
 
 ENGINES: Mapping[str, type[EngineAgent]] = {"uci": UciAgent, "gtp": GtpAgent, "cmd": CmdAgent}
 FORMS = (
@@ -59,21 +61,23 @@ def parse_limits(text: str) -> Limits:
 
 
 # --- agents ----------------------------------------------------------------------------------------------------------
-def parse_agent(text: str, game: Game, limits: Limits | None = None) -> Agent:
+def parse_agent(text: str, game: Game, limits: Limits | None = None, *, trust: Trust = NO_TRUST) -> Agent:
     """The agent that `text` describes; `limits` where it names none, or else a depth that suits the game.
 
-    Its name describes it too: parse_agent(agent.name, game) is the same agent.
+    Its name describes it too: parse_agent(agent.name, game, trust=trust) is the same agent. Programs, files and
+    gnubg need FULL_TRUST.
     """
     what, own = split_limits(text)
     kind, colon, rest = what.partition(":")
     if what == "random":
         return RandomAgent(game)
     if kind in ENGINES and colon:
+        trust.require_program(text)
         return _engine(kind, rest, game, own, limits)
     if search_of(what) is not None:
-        return _search_agent(what, game, own or limits)
+        return _search_agent(what, game, own or limits, trust)
     limits = own or limits or default_limits(game)
-    return SearchAgent(game, _evaluator(what, game), limits, name=f"{what}@{limits}")
+    return SearchAgent(game, _evaluator(what, game, trust), limits, name=f"{what}@{limits}")
 
 
 def search_of(text: str) -> str | None:
@@ -97,7 +101,7 @@ def _engine(kind: str, text: str, game: Game, own: Limits | None, given: Limits 
     return ENGINES[kind](game, command.strip(), limits, read_options(parts, f"{kind}:{command}"))
 
 
-def _search_agent(what: str, game: Game, limits: Limits | None) -> Agent:
+def _search_agent(what: str, game: Game, limits: Limits | None, trust: Trust) -> Agent:
     """`SEARCH,OPTION=VALUE:EVAL` as an agent."""
     head, _, evaluator = what.partition(":")
     search, *parts = head.split(",")
@@ -108,19 +112,20 @@ def _search_agent(what: str, game: Game, limits: Limits | None) -> Agent:
         raise SpecError(f"agent {what!r}: {search} needs an Eval: write {head}:zero or {head}:handwritten:NAME")
     if not evaluator:
         return PlayoutAgent(game, search, limits, settings, name)
-    return SearchAgent(game, _evaluator(evaluator, game), limits, name=name, search=search, settings=settings)
+    return SearchAgent(game, _evaluator(evaluator, game, trust), limits, name=name, search=search, settings=settings)
 
 
-def _evaluator(text: str, game: Game) -> Evaluator:
+def _evaluator(text: str, game: Game, trust: Trust) -> Evaluator:
     """For an agent, who may know nothing of a game without features."""
-    return zero_evaluator(game) if text == "zero" else parse_evaluator(text, game, others=("random", *SEARCHES))
+    others = ("random", *SEARCHES)
+    return zero_evaluator(game) if text == "zero" else parse_evaluator(text, game, others, trust=trust)
 
 
 # --- Evals -----------------------------------------------------------------------------------------------------------
-def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Evaluator:
+def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = (), *, trust: Trust = NO_TRUST) -> Evaluator:
     """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, solved:EVAL, gnubg:PLIES, or a file.
 
-    `others` are suggested too.
+    `others` are suggested too. Files and gnubg need FULL_TRUST.
     """
     kind, colon, name = text.partition(":")
     if text == "zero":
@@ -128,12 +133,14 @@ def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Eval
     if kind == "handwritten" and colon:
         return LinearEval.from_heuristic(game, name)
     if kind == "solved" and colon:
-        return SolvedEval(parse_evaluator(name, game))
+        return SolvedEval(parse_evaluator(name, game, trust=trust))
     if kind == "gnubg" and colon:
+        trust.require_module(text, "gnubg_nn")
         return parse_gnubg(name, game)
     if kind == "zoo" and colon:
         return load_evaluator(zoo_file(name, game.name), game)
-    if Path(text).suffix == ".safetensors" or Path(text).exists():
+    if Path(text).suffix == ".safetensors" or (trust.may_open(text) and os.path.exists(text)):
+        trust.require_file(text)
         return load_evaluator(text, game)
     raise _unknown(text, game, others)
 

@@ -57,9 +57,7 @@ def split_command(command: str) -> list[str]:
 
 def find_program(name: str) -> str:
     """The path of a program that can be run: in PATH, or where Debian keeps games. Raises SpecError."""
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *MORE_FOLDERS])
-    found = shutil.which(name, path=path)
-    if found:
+    if found := _which(name):
         return found
     if Path(name).is_file():
         here = name if os.sep in name else f".{os.sep}{name}"
@@ -68,13 +66,22 @@ def find_program(name: str) -> str:
     raise SpecError(f"no program {name!r} in PATH nor in {MORE_FOLDERS[0]}: install it, or give its path")
 
 
+def _which(name: str) -> str | None:
+    """What runs under that name; from the current folder only if the name says so, as in ./engine."""
+    if os.path.dirname(name):
+        return shutil.which(name)
+    folders = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *MORE_FOLDERS]
+    found = shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
+    return found if found and os.path.isabs(found) else None  # Windows looks in the current folder all the same
+
+
 @cache
 def dies_with_us() -> tuple[str, ...]:
     """What to put before a command so that the system kills it when this process is killed.
 
     The end of its input tells most engines to go, but not all: GNU Chess goes on reading nothing, for ever.
     """
-    found = shutil.which("setpriv")  # of util-linux, on every Linux
+    found = _which("setpriv")  # of util-linux, on every Linux
     return (found, "--pdeathsig", "KILL", "--") if found else ()
 
 

@@ -22,6 +22,7 @@ from evallearn.digest import json_digest, plain_json, tensors_digest
 from evallearn.errors import DataError, GameError
 from evallearn.protocols import Game
 from evallearn.shapes import has_shape
+from evallearn.trust import is_inside
 
 TERMS, SETS = "match.json", "sets.jsonl"
 Sets = dict[int, tuple[Opening, list[Played]]]
@@ -50,6 +51,8 @@ class MatchJournal:
     def open(self, openings: Sequence[Opening]) -> dict[int, list[Played]]:
         """Create the folder, or find what was finished there: {number of the set: its games}."""
         self.openings, path = openings, self.folder / TERMS
+        if not is_inside(self.sets.path, self.folder):  # we would write to that file
+            raise DataError(f"{self.sets.path} links to a file outside of its folder: choose another --run")
         if path.exists():
             self._require_same(read_terms(self.folder))
         elif self.sets.path.exists() and not self.sets.is_ours():

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evallearn.agents import Agent, parse_agent
+from evallearn.agents import Agent, SearchAgent, parse_agent
 from evallearn.arena.journal import identity
 from evallearn.arena.tournament import kind_of
 from evallearn.errors import EvallearnError
-from evallearn.evaluators import read_header, zoo_names
+from evallearn.evaluators import load_evaluator, read_header, zoo_names
 from evallearn.protocols import Game, Limits
+from evallearn.trust import is_inside
 
 EARLIER = re.compile(r"-\d+$")
 """How `learn` calls the Evals of its earlier generations."""
@@ -26,20 +28,33 @@ def known_agents(game: Game, limits: Limits, runs: Path) -> dict[str, Agent]:
     """{name: agent}: random play, every heuristic, every learned Eval of the zoo and of `runs`, search without Eval."""
     named = ["random", "zero", *(f"handwritten:{h}" for h in game.heuristics)]
     named += [f"zoo:{name}" for name in zoo_names(game.name)]
-    named += [str(path) for path in learned_files(game, runs)]
-    named += [f"mcts@nodes={SIMULATIONS}"]
+    agents = [parse_agent(text, game, limits) for text in named]
+    agents += [learned(path, game, limits) for path in learned_files(game, runs)]
+    agents += [parse_agent(f"mcts@nodes={SIMULATIONS}", game)]
     found: dict[str, Agent] = {}
-    for text in named:
-        agent = parse_agent(text, game, limits)
+    for agent in agents:
         found.setdefault(identity(agent).rpartition("#")[2] or agent.name, agent)  # a copy of a file is no new Eval
     return {agent.name: agent for agent in found.values()}
 
 
+def learned(path: Path, game: Game, limits: Limits) -> Agent:
+    """The Eval of the file as an agent.
+
+    Not by `parse_agent`: a path such as `cmd:PROGRAM/x.safetensors` would start a program. Its name begins with `./`,
+    so that it starts none wherever it is read.
+    """
+    text = os.path.join(os.curdir, path) if ":" in path.parts[0] and not path.is_absolute() else str(path)
+    return SearchAgent(game, load_evaluator(path, game), limits, name=f"{text}@{limits}")
+
+
 def learned_files(game: Game, runs: Path) -> list[Path]:
-    """The evaluator files of this game below `runs`, but for those of earlier generations. Damaged ones are named."""
+    """The evaluator files of this game in `runs`, but for those of earlier generations. Damaged ones are named."""
     found = []
     for path in sorted(runs.rglob("*.safetensors")):
         if EARLIER.search(path.stem):
+            continue
+        if not is_inside(path, runs):
+            log.info("left out: %s is a link to a file outside of %s: name it as an agent of your own", path, runs)
             continue
         try:
             header = read_header(path)

@@ -22,6 +22,7 @@ from evallearn.arena.table import Table
 from evallearn.errors import EngineError, SpecError
 from evallearn.locks import hold_folder
 from evallearn.protocols import Evaluator, Game
+from evallearn.trust import FULL_TRUST
 from evallearn.workers import check_workers, imap
 
 SETS_PER_JOB = 4
@@ -51,7 +52,8 @@ class MatchConfig:
     sprt: Sprt | None = None
     """Stop as soon as it has decided."""
     luck: str | None = None
-    """The Eval that judges the luck of the dice, or "none". None: the game's last heuristic, where there are dice."""
+    """The Eval that judges the luck of the dice, as a person wrote it, or "none". None: the game's last heuristic,
+    where there are dice."""
 
     def __post_init__(self) -> None:
         for name, value, least in (
@@ -83,7 +85,7 @@ class MatchConfig:
             raise SpecError(f"luck={self.luck!r}: luck is judged in two-player games with dice; {game.name} is none")
         if self.luck == NOBODY or not can or (self.luck is None and not game.heuristics):
             return None
-        return parse_evaluator(self.luck or f"handwritten:{list(game.heuristics)[-1]}", game)
+        return parse_evaluator(self.luck or f"handwritten:{list(game.heuristics)[-1]}", game, trust=FULL_TRUST)
 
     def terms(self, game: Game, agents: Sequence[Agent]) -> dict[str, Any]:
         """What every set of the match depends on: neither how many there are nor when the SPRT stops."""

@@ -20,6 +20,7 @@ from evallearn.play.seats import default_agent, make_evaluator, ordinal
 from evallearn.play.words import certainty, in_a_row, number, worth
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, SearchResult, State
 from evallearn.search import MONTE_CARLO, SEARCHES, require_limits
+from evallearn.trust import FULL_TRUST
 
 TOP = 10
 """Actions that are shown unless all are asked for."""
@@ -79,7 +80,7 @@ def command(
     if depth is not None or nodes is not None or seconds is not None:
         limits = Limits(depth, nodes, seconds)
     require_limits(way.search, limits)
-    task = Task(game, s, make_evaluator(evaluator or default_agent(game), game), limits, seed)
+    task = Task(game, s, make_evaluator(evaluator or default_agent(game), game, trust=FULL_TRUST), limits, seed)
     search = way.build(game, task.evaluator)
     if json_to != "-":
         out.print(framed(game.board(s), out.width))

@@ -20,6 +20,8 @@ from evallearn.protocols import Game
 def command(game: Game, games: int, seed: int, every: int, json_to: str | None) -> None:
     """Verify that GAME (a name, or your own module:Class) keeps the contract, on both floors.
 
+    A check cannot see hidden information: a game that has it must declare hidden_information = True, and is refused.
+
     Example: evallearn check mygame:MyGame
     """
     done = check_game(game, games=games, seed=seed, every=every)

@@ -23,6 +23,7 @@ from rich.progress import (
 
 from evallearn.protocols import Game
 from evallearn.registry import GAMES, get_game
+from evallearn.trust import FULL_TRUST
 
 console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
 """Progress, notices and errors."""
@@ -36,7 +37,7 @@ class GameType(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     name = "game"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
-        return value if isinstance(value, Game) else get_game(value)
+        return value if isinstance(value, Game) else get_game(value, trust=FULL_TRUST)
 
 
 GAME = GameType()

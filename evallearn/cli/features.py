@@ -29,6 +29,7 @@ from evallearn.insight import (
     redundant,
 )
 from evallearn.protocols import Game
+from evallearn.trust import FULL_TRUST
 
 DEPTH = 3
 """Plies that both sides of a match look ahead."""
@@ -102,7 +103,7 @@ def command(
 
 def feature_eval(text: str, game: Game) -> FeatureEval:
     """The Eval that `text` names, if it sees features."""
-    found = parse_evaluator(text, game)
+    found = parse_evaluator(text, game, trust=FULL_TRUST)
     if not isinstance(found, FeatureEval) or found.kind not in ("linear", "mlp"):
         kind = getattr(found, "kind", type(found).__name__)
         raise SpecError(f"--eval {text}: a {kind} Eval does not judge by features: give a linear or a neural one")

@@ -9,32 +9,46 @@ from typing import Any
 import click
 
 from evallearn.checked import read_checked
-from evallearn.cli.common import json_option, out, report
+from evallearn.cli.common import GAME, json_option, out, report
 from evallearn.errors import DataError
-from evallearn.evaluators import read_header
+from evallearn.evaluators import verified_header
+from evallearn.protocols import Game
+from evallearn.registry import GAMES, load
 
 
 @click.command(name="info")
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("--game", type=GAME, help="Does it fit this game of yours?  [default: the shipped game that it names]")
 @json_option
-def command(path: Path, json_to: str | None) -> None:
-    """What is in an evaluator file, a folder of records or a run.
+def command(path: Path, game: Game | None, json_to: str | None) -> None:
+    """What is in an evaluator file, a folder of records or a run. What is damaged is refused.
+
+    An evaluator file must also fit its game, as where it is loaded: a shipped one, or your own, if you name it.
 
     Example: evallearn info runs/connect_four-seed1/evaluators/linear.safetensors
     """
-    figures = folder_info(path) if path.is_dir() else read_header(path)
+    figures = folder_info(path, game) if path.is_dir() else evaluator_info(path, game)
     report(figures, json_to, lambda: out.print_json(json.dumps(figures)))
 
 
-def folder_info(path: Path) -> dict[str, Any]:
-    """The manifest of the records, or the result of the run."""
+def evaluator_info(path: Path, game: Game | None) -> dict[str, Any]:
+    """The header of an evaluator file that can be loaded."""
+    header = verified_header(path)
+    if game is not None or header["game"].partition(",")[0] in GAMES:
+        load(path, game)
+    return header
+
+
+def folder_info(path: Path, game: Game | None) -> dict[str, Any]:
+    """What the records are, or the result of the run."""
     if (path / "result.json").exists():
         return read_checked(path / "result.json", "the command of this run writes it again")
     from evallearn.data import Dataset
 
     if not (path / "records").exists() and not (path / "manifest.json").exists():
         raise DataError(f"{path} holds neither records nor a finished run: give a folder made by selfplay or learn")
-    dataset = Dataset([path])
+    dataset = Dataset([path], game=game)
+    dataset.verify()
     return {
         "records": dataset.n_records,
         "games": dataset.n_games,

@@ -14,6 +14,7 @@ from evallearn.cli.match import MATCHES, command_line, config_of
 from evallearn.cli.tournament import play, publish, tournament_options
 from evallearn.protocols import Game
 from evallearn.registry import spec_of
+from evallearn.trust import FULL_TRUST
 
 
 @click.command(name="ladder")
@@ -34,7 +35,7 @@ def command(
     """
     limits = default_limits(game) if limit is None else parse_limits(limit)
     agents = known_agents(game, limits, runs)
-    agents |= {a.name: a for a in (parse_agent(text, game, limits) for text in more)}
+    agents |= {a.name: a for a in (parse_agent(text, game, limits, trust=FULL_TRUST) for text in more)}
     config = config_of(**options)
     result = play(game, list(agents.values()), config, folder=MATCHES, workers=workers, anchor=anchor)
     said = command_line("ladder", spec_of(game), *more, limit=limit, runs=runs, anchor=anchor, **options)

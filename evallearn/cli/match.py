@@ -20,6 +20,7 @@ from evallearn.protocols import Game
 from evallearn.registry import spec_of
 from evallearn.report import write_match_report
 from evallearn.report.words import sureness
+from evallearn.trust import FULL_TRUST
 
 MATCHES = Path("runs/matches")
 """Where matches are kept unless --run says otherwise: one folder for each, named after its terms."""
@@ -87,7 +88,7 @@ def command(
     Example: evallearn match runs/x/evaluators/linear.safetensors handwritten:mobility@depth=4 --game othello
     """
     limits = None if limit is None else parse_limits(limit)
-    agents = parse_agent(a, game, limits), parse_agent(b, game, limits)
+    agents = parse_agent(a, game, limits, trust=FULL_TRUST), parse_agent(b, game, limits, trust=FULL_TRUST)
     config = config_of(**options)
     if games_to is not None:
         format_for(games_to, game)  # before anything is played: is it a format that the game has?

@@ -33,6 +33,7 @@ from evallearn.play.seats import (
 from evallearn.positions import read_position
 from evallearn.protocols import Game
 from evallearn.registry import spec_of
+from evallearn.trust import FULL_TRUST
 
 SILENCE = 0.3
 """Seconds until the screen shows that the machine is at work."""
@@ -89,7 +90,7 @@ def command(
     if saved is None or you is not None or opponents:
         humans = people("first" if you is None else you, game)
         default = [default_agent(game)] if len(humans) < game.n_players else []
-        seats = take_seats(game, humans, [agent(text) for text in opponents or default])
+        seats = take_seats(game, humans, [agent(text, trust=FULL_TRUST) for text in opponents or default])
     if saved is None:
         start = None if position is None else read_position(game, position)
         assert seats is not None
@@ -97,7 +98,9 @@ def command(
     else:
         session = load_game(saved, game, agent, seats=seats)
     if session.people and not no_verdict:
-        evaluator = make_evaluator(judge_eval, game) if judge_eval else judge_evaluator(game, session.seats)
+        evaluator = (
+            make_evaluator(judge_eval, game, trust=FULL_TRUST) if judge_eval else judge_evaluator(game, session.seats)
+        )
         session.judge = Judge(game, evaluator, judge_limits)
     talk(Dialogue(session, agent, loaded=saved))
 
@@ -133,8 +136,18 @@ def keep(dialogue: Dialogue) -> None:
     except DataError as error:
         out.print(f"the game is not kept: {error}", style="dim")
         return
-    command = shlex.join(["evallearn", "play", spec_of(session.game), "--load", str(path)])
-    out.print(f"the game is kept: {command} goes on", style="dim")
+    out.print(f"the game is kept: {loading(session, path)} goes on", style="dim")
+
+
+def loading(session: Session, path: Path) -> str:
+    """The command that goes on with a kept game; it names agents that a file may not name."""
+    words = ["evallearn", "play", spec_of(session.game), "--load", str(path)]
+    try:
+        load_game(path, session.game, partial(make_agent, game=session.game))
+    except DataError:
+        words += ["--you", ",".join(str(player + 1) for player in session.people) or "none"]
+        words += [word for agent in session.seats if agent for word in ("--opponent", agent.name)]
+    return shlex.join(words)
 
 
 def read_line(prompt: str) -> str | None:

@@ -21,6 +21,7 @@ from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.protocols import Evaluator, Game
 from evallearn.quality import Quality, Settings, Suite, assess, compare, fitting_depth, read_suite
 from evallearn.quality.make import SAMPLE
+from evallearn.trust import FULL_TRUST
 from evallearn.workers import imap
 
 POSITIONS = 200
@@ -80,7 +81,7 @@ def command(
 
     Example: evallearn quality handwritten:lines handwritten:threats --game connect_four --html quality.html
     """
-    evaluators = [make_evaluator(text, game) for text in evals]
+    evaluators = [make_evaluator(text, game, trust=FULL_TRUST) for text in evals]
     judge = make_evaluator(default_agent(game), game)
     with progress_bars() as steps:
         if file is None:

@@ -13,6 +13,7 @@ from evallearn.cli.common import GAME, console, json_option, out, report, worker
 from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
 from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.protocols import Game
+from evallearn.trust import FULL_TRUST
 
 MOST_OUTCOMES = 12
 """Utilities that are listed; 2048 has thousands."""
@@ -53,7 +54,7 @@ def command(
     Example: evallearn rollout backgammon 4HPwATDgc/ABMA --eval handwritten:positional --games 360
     """
     s = position_of(game, position, roll)
-    judge = make_evaluator(evaluator or default_agent(game), game)
+    judge = make_evaluator(evaluator or default_agent(game), game, trust=FULL_TRUST)
     start = perf_counter()
     found = roll_out(game, judge, s, games=games, seed=seed, truncate=truncate, workers=workers)
     figures: dict[str, Any] = {

@@ -10,6 +10,7 @@ from evallearn.agents import SearchAgent, default_limits, parse_evaluator, parse
 from evallearn.cli.common import GAME, json_option, out, progress_bars, report, workers_option
 from evallearn.data import SelfPlayConfig, run_selfplay
 from evallearn.protocols import Game
+from evallearn.trust import FULL_TRUST
 
 
 @click.command(name="selfplay")
@@ -55,7 +56,7 @@ def command(
     Example: evallearn selfplay othello --out runs/mine --games 1000 --eval handwritten:mobility --limit depth=3
     """
     limits = default_limits(game) if limit is None else parse_limits(limit)
-    agent = SearchAgent(game, parse_evaluator(evaluator, game), limits, random_ties=True)
+    agent = SearchAgent(game, parse_evaluator(evaluator, game, trust=FULL_TRUST), limits, random_ties=True)
     plies = game.opening_plies if random_plies is None else random_plies
     config = SelfPlayConfig(games=games, seed=seed, random_plies=plies, exploration=exploration, quiet=quiet)
     with progress_bars() as steps, steps.step(f"self-play {game.name} ({agent.name})", games) as move:

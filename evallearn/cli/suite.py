@@ -13,6 +13,7 @@ from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.quality import Suite, make_suite, reference_depth, write_suite
 from evallearn.quality.make import SAMPLE, draw
+from evallearn.trust import FULL_TRUST
 
 COMPILED_NODES, PLAIN_NODES = 100_000, 2_000
 """For each position, on average, unless `--by` says otherwise: a fraction of a second."""
@@ -58,7 +59,7 @@ def command(
 
     Example: evallearn suite connect_four --out c4.jsonl --positions 500 --by depth=10
     """
-    judge = make_evaluator(evaluator or default_agent(game), game)
+    judge = make_evaluator(evaluator or default_agent(game), game, trust=FULL_TRUST)
     with progress_bars() as steps:
         made = made_suite(steps, game, judge, by, positions=positions, seed=seed, workers=workers)
     write_suite(made, path)

@@ -21,6 +21,7 @@ from evallearn.protocols import Game
 from evallearn.registry import spec_of
 from evallearn.report import write_tournament_report
 from evallearn.report.words import short_agent
+from evallearn.trust import FULL_TRUST
 
 
 def tournament_options(f: Any) -> Any:
@@ -55,7 +56,7 @@ def command(
     Example: evallearn tournament random zero handwritten:lines handwritten:threats --game connect_four --limit depth=3
     """
     limits = None if limit is None else parse_limits(limit)
-    players = [parse_agent(text, game, limits) for text in agents]
+    players = [parse_agent(text, game, limits, trust=FULL_TRUST) for text in agents]
     said = command_line(
         "tournament", *agents, game=spec_of(game), limit=limit, gauntlet=gauntlet, anchor=anchor, **options
     )

@@ -1,7 +1,7 @@
 """The Evals: linear and neural on named features, pattern tables on the board; and their files."""
 
 from evallearn.evaluators.features import FeatureEval, feature_hash
-from evallearn.evaluators.files import load_evaluator, read_header, save_evaluator
+from evallearn.evaluators.files import load_evaluator, read_header, save_evaluator, verified_header
 from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.patterns import PatternEval
@@ -25,6 +25,7 @@ __all__ = [
     "read_card",
     "read_header",
     "save_evaluator",
+    "verified_header",
     "zoo_file",
     "zoo_names",
 ]

@@ -22,7 +22,7 @@ from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.patterns import PatternEval, cell_hash
 from evallearn.evaluators.quantised import NUMBERS, QuantisedNet
-from evallearn.protocols import Game
+from evallearn.protocols import Evaluator, Game
 
 FORMAT = 1
 KEY = "evallearn"
@@ -46,9 +46,13 @@ HALF = "F16"
 
 
 def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
-    """Write the Eval with its header; atomically, so that a half-written file never carries the name."""
+    """Write the Eval with its header; atomically, so that a half-written file never carries the name.
+
+    Raises EvaluatorError for an Eval that no file can hold.
+    """
     from safetensors.numpy import save
 
+    _require_kind(evaluator)
     path = Path(path)
     header = json.dumps(_header(evaluator), sort_keys=True)
     tensors = {k: np.ascontiguousarray(t) for k, t in evaluator.tensors().items()}
@@ -56,6 +60,19 @@ def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
         tensors = {k: _smallest(t) for k, t in tensors.items()}
     write_atomically(path, save(tensors, metadata={KEY: header}))
     return path
+
+
+def _require_kind(evaluator: Any) -> None:
+    """Only learned numbers can be saved: a file that held a function would run it where it is loaded."""
+    if isinstance(evaluator, FeatureEval) and evaluator.kind in KINDS:
+        return
+    what = f"a {evaluator.kind!r} Eval" if isinstance(evaluator, FeatureEval) else f"a {type(evaluator).__name__}"
+    name = f" ({evaluator.name})" if isinstance(evaluator, Evaluator) else ""
+    below = "; of a SolvedEval save its `below`" if hasattr(evaluator, "below") else ""
+    raise EvaluatorError(
+        f"save_evaluator got {what}{name}, which no file can hold: it saves the kinds {', '.join(KINDS)}, which are "
+        f"learned numbers{below}; keep anything else as code"
+    )
 
 
 def _smallest(tensor: np.ndarray) -> np.ndarray:
@@ -103,20 +120,21 @@ def read_header(path: Path | str) -> dict[str, Any]:
     return _read(Path(path), weights=False)[0]
 
 
+def verified_header(path: Path | str) -> dict[str, Any]:
+    """The header of an evaluator file whose weights are what it says; whether they fit a game is not asked."""
+    path = Path(path)
+    header, tensors = _read(path, weights=True)
+    _check_weights(path, header, tensors)
+    return header
+
+
 def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
     """The Eval in the file, for this game or another view of it. Needs neither torch nor scikit-learn."""
     path = Path(path)
     header, tensors = _read(path, weights=True)
     game = game.seen_as(header["game"])
     _check_fit(path, header, game)
-    shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
-    if header["architecture"] != shapes:
-        raise EvaluatorError(
-            f"{path}: its header names the architecture {header['architecture']}, its tensors have {shapes}: "
-            "make the file again"
-        )
-    if header["checksum"] != _checksum(tensors):
-        raise EvaluatorError(f"{path} is damaged: its numbers do not have the checksum of its header: make it again")
+    _check_weights(path, header, tensors)
     made = {"name": path.stem, **header["made"]}
     try:
         if header["kind"] == "linear":
@@ -135,7 +153,7 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
 def _read(path: Path, weights: bool) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     from safetensors import SafetensorError, safe_open
 
-    if not path.is_file():
+    if not os.path.isfile(path):  # False for a name that is too long, too
         raise EvaluatorError(f"no evaluator file {path}: give the path of a .safetensors file made by `evallearn fit`")
     if path.stat().st_size > MAX_BYTES:
         raise EvaluatorError(f"{path} holds {path.stat().st_size:,} bytes; an evaluator has at most {MAX_BYTES:,}")
@@ -184,6 +202,17 @@ def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
     if header["kind"] not in KINDS:
         raise EvaluatorError(f"{path} holds a {header['kind']!r} Eval; this evallearn knows {', '.join(KINDS)}")
     return header
+
+
+def _check_weights(path: Path, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+    shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
+    if header["architecture"] != shapes:
+        raise EvaluatorError(
+            f"{path}: its header names the architecture {header['architecture']}, its tensors have {shapes}: "
+            "make the file again"
+        )
+    if header["checksum"] != _checksum(tensors):
+        raise EvaluatorError(f"{path} is damaged: its numbers do not have the checksum of its header: make it again")
 
 
 def _check_fit(path: Path, header: dict[str, Any], game: Game) -> None:

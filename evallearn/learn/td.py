@@ -24,6 +24,7 @@ from evallearn.shapes import ALL, has_shape
 from evallearn.train.meeting import Meeting, meet
 from evallearn.train.neural import NeuralTrainer
 from evallearn.train.self_taught import Progress
+from evallearn.trust import FULL_TRUST
 
 LOOKS = 20
 """Measurements in a run whose games are known."""
@@ -40,7 +41,7 @@ class TdRun:
     folder: Path
     trainer: NeuralTrainer
     opponent: str = ""
-    """Of the fixed meetings; empty: the first hand-written heuristic of the game, if it has one."""
+    """Of the fixed meetings, as a person wrote it; empty: the game's first hand-written heuristic, if it has one."""
     pairs: int = 500
     """Of a meeting, each played from both seats."""
     command: str = ""
@@ -58,7 +59,7 @@ class TdRun:
     ) -> dict[str, Any]:
         """Until so many games in all, or for so many seconds from now: the figures of the run."""
         self.opponent = self.opponent or next((f"handwritten:{name}" for name in self.game.heuristics), "")
-        rival = parse_evaluator(self.opponent, self.game) if self.opponent else None
+        rival = parse_evaluator(self.opponent, self.game, trust=FULL_TRUST) if self.opponent else None
         if rival is not None and rival.kernel() is None:
             raise SpecError(
                 f"opponent {self.opponent} has no compiled floor: meetings need one; choose another, and play it in "

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from evallearn.agents import Agent
 from evallearn.errors import BadNotation, EvallearnError, GameError, IllegalAction, SpecError
 from evallearn.play.saved import load_game, save_game
-from evallearn.play.seats import people, take_seats
+from evallearn.play.seats import MakeAgent, people, take_seats
 from evallearn.play.session import Session
 from evallearn.play.words import (
     columns,
@@ -60,9 +60,11 @@ class Shown(NamedTuple):
 class Dialogue:
     """A session and the person who plays it. Each answer is an iterator: show what comes, as it comes."""
 
-    def __init__(self, session: Session, make_agent: Callable[[str], Agent], *, loaded: Path | None = None) -> None:
+    def __init__(self, session: Session, make_agent: MakeAgent, *, loaded: Path | None = None) -> None:
         self.session, self.make_agent = session, make_agent
         self.opponents: Sequence[Agent] = [agent for agent in session.seats if agent]
+        self.named = self.opponents
+        """Agents that a file which is loaded later may name, too."""
         self.done = False
         self.unsaved = False
         self.loaded = loaded
@@ -235,7 +237,8 @@ class Dialogue:
 
     def _load(self, argument: str) -> Iterator[Shown]:
         path = _file("load", argument)
-        self.session = load_game(path, self.session.game, self.make_agent, judge=self.session.judge)
+        session = self.session
+        self.session = load_game(path, session.game, self.make_agent, judge=session.judge, named=self.named)
         self.session.prepare()
         self.opponents = [agent for agent in self.session.seats if agent] or self.opponents
         self.unsaved = False

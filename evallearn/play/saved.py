@@ -3,13 +3,14 @@
 {"format": "evallearn game", "version": 1, "game": "matches", "start": "3-5-7/k=3/first",
  "seats": ["you", "handwritten:nim@depth=4"], "seed": 1, "number": 0, "moves": ["1:2", "3:3"]}
 
-Rolls of the dice stand among the moves, where they fell. Verdicts are not kept.
+Rolls of the dice stand among the moves, where they fell. Verdicts are not kept. A file may come from a stranger: its
+seats start no program and open no file but evaluators beside it, unless the person has named the same agent.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from typing import Any
 from evallearn.agents import Agent
 from evallearn.atomic import write_json
 from evallearn.errors import DataError, EvallearnError, GameError
-from evallearn.play.seats import PERSON, Seats
+from evallearn.play.seats import PERSON, MakeAgent, Seats
 from evallearn.play.session import Ply, Session
 from evallearn.play.verdict import Judge
 from evallearn.protocols import CHANCE, Action, Game, State
+from evallearn.trust import Trust
 
 LARGEST = 10_000_000
 """Bytes of a file that may be a saved game; real ones have some thousand."""
@@ -65,18 +67,22 @@ def save_game(session: Session, path: Path) -> None:
 def load_game(
     path: Path,
     game: Game,
-    make_agent: Callable[[str], Agent],
+    make_agent: MakeAgent,
     *,
     judge: Judge | None = None,
     seats: Seats | None = None,
+    named: Sequence[Agent] = (),
 ) -> Session:
-    """The session that the file holds; `seats` instead of its own, if given. Raises DataError."""
+    """The session that the file holds; `seats` instead of its own, if given. Raises DataError.
+
+    named: agents that the person has named; the file may name them too, whatever they are.
+    """
     saved = read_saved(path)
     if saved.game != game.name:
-        raise DataError(f"{path} is a game of {saved.game}, not of {game.name}: play {saved.game} with --load {path}")
+        raise DataError(f"{path} is a game of {saved.game!r}, not of {game.name}: load it where you play that game")
     if len(saved.seats) != game.n_players:
         raise DataError(f"{path}: {len(saved.seats)} seats; {game.name} has {game.n_players}: list one for each player")
-    taken = seats or tuple(_agent(saved, i, make_agent) for i in range(game.n_players))
+    taken = seats or tuple(_agent(saved, i, make_agent, named) for i in range(game.n_players))
     try:
         start = game.from_text(saved.start)
         session = Session(game, taken, judge=judge, start=start, seed=saved.seed, number=saved.number)
@@ -138,12 +144,17 @@ def _is_saved_game(path: Path) -> bool:
     return True
 
 
-def _agent(saved: SavedGame, player: int, make_agent: Callable[[str], Agent]) -> Agent | None:
+def _agent(saved: SavedGame, player: int, make_agent: MakeAgent, named: Sequence[Agent]) -> Agent | None:
     text = saved.seats[player]
+    if text == PERSON:
+        return None
+    if known := [agent for agent in named if agent.name == text]:
+        return known[0]
+    trust = Trust(folder=saved.path.parent, remedy="if you want to play against it, name it with --opponent")
     try:
-        return None if text == PERSON else make_agent(text)
+        return make_agent(text, trust=trust)
     except EvallearnError as error:
-        raise DataError(f"{saved.path}: seat {player + 1}, {text!r}: {error}") from None
+        raise DataError(f"{saved.path}: seat {player + 1}: {error}") from None
 
 
 def _roll(game: Game, s: State, text: str) -> Action:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from evallearn.agents import Agent, SearchAgent, parse_agent, parse_evaluator, search_of, zero_evaluator
 from evallearn.errors import SpecError
 from evallearn.protocols import Evaluator, Game, Limits
+from evallearn.trust import NO_TRUST, Trust
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 PERSON = "you"
@@ -23,6 +25,12 @@ JUDGE_LIMITS = Limits(seconds=1)
 
 Seats = tuple[Agent | None, ...]
 """One entry per player; None is a person."""
+
+
+class MakeAgent(Protocol):
+    """`make_agent` for a game and limits that are settled."""
+
+    def __call__(self, text: str, *, trust: Trust) -> Agent: ...
 
 
 def ordinal(player: int) -> str:
@@ -92,15 +100,15 @@ def default_agent(game: Game) -> str:
     return f"handwritten:{list(game.heuristics)[-1]}" if game.heuristics else "zero"
 
 
-def make_agent(text: str, game: Game, limits: Limits | None = None) -> Agent:
+def make_agent(text: str, game: Game, limits: Limits | None = None, *, trust: Trust = NO_TRUST) -> Agent:
     """The agent that `text` describes; it chooses at random among what it thinks equally good."""
-    agent = parse_agent(text, game, limits or default_limits(game, search_of(text)))
+    agent = parse_agent(text, game, limits or default_limits(game, search_of(text)), trust=trust)
     return replace(agent, random_ties=True) if isinstance(agent, SearchAgent) else agent
 
 
-def make_evaluator(text: str, game: Game) -> Evaluator:
+def make_evaluator(text: str, game: Game, *, trust: Trust = NO_TRUST) -> Evaluator:
     """The Eval that `text` names; `zero` also for a game without features."""
-    return zero_evaluator(game) if text == "zero" else parse_evaluator(text, game)
+    return zero_evaluator(game) if text == "zero" else parse_evaluator(text, game, trust=trust)
 
 
 def judge_evaluator(game: Game, seats: Seats) -> Evaluator:

@@ -15,6 +15,7 @@ from evallearn.games.chess import Chess
 from evallearn.games.othello import Othello
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.protocols import CHANCE, Game
+from evallearn.trust import FULL_TRUST
 
 ENGINES = Path(__file__).parent / "engines"
 PYTHON = f"{shlex.quote(sys.executable)} -S -E"
@@ -24,16 +25,16 @@ SHORT = "timeout=0.3"
 
 
 def cmd(mode: str, game: Game = TTT, options: str = "", limits: str = "@depth=1") -> Any:
-    return parse_agent(f"cmd:{PYTHON} {ENGINES}/fake_cmd.py {mode}{options}{limits}", game)
+    return parse_agent(f"cmd:{PYTHON} {ENGINES}/fake_cmd.py {mode}{options}{limits}", game, trust=FULL_TRUST)
 
 
 def uci(score: str, best: str, limits: str = "@depth=4", options: str = "") -> Any:
     words = f"{shlex.quote(score)} {shlex.quote(best)}"
-    return parse_agent(f"uci:{PYTHON} {ENGINES}/fake_uci.py {words}{options}{limits}", CHESS)
+    return parse_agent(f"uci:{PYTHON} {ENGINES}/fake_uci.py {words}{options}{limits}", CHESS, trust=FULL_TRUST)
 
 
 def gtp(mode: str, game: Game = OTHELLO, options: str = "") -> Any:
-    return parse_agent(f"gtp:{PYTHON} {ENGINES}/fake_gtp.py {game.name} {mode}{options}", game)
+    return parse_agent(f"gtp:{PYTHON} {ENGINES}/fake_gtp.py {game.name} {mode}{options}", game, trust=FULL_TRUST)
 
 
 def children() -> set[int]:

@@ -32,6 +32,7 @@ from evallearn.games.three_player_connect import ThreePlayerConnect
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.protocols import Game, Limits
 from evallearn.search import SEARCHES
+from evallearn.trust import FULL_TRUST
 
 TTT, OTHELLO = TicTacToe(), Othello()
 
@@ -49,7 +50,7 @@ class PlainCheckers(Checkers):
 
 
 def searching(text: str, game: Game, limits: Limits | None = None) -> SearchAgent:
-    agent = parse_agent(text, game, limits)
+    agent = parse_agent(text, game, limits, trust=FULL_TRUST)
     assert isinstance(agent, SearchAgent)
     return agent
 
@@ -76,9 +77,9 @@ def searching(text: str, game: Game, limits: Limits | None = None) -> SearchAgen
     ],
 )
 def test_a_description_is_the_agents_name_and_travels(text: str, game: Game) -> None:
-    agent: Any = parse_agent(text, game)
+    agent: Any = parse_agent(text, game, trust=FULL_TRUST)
     assert agent.name == text
-    other = parse_agent(agent.name, game)
+    other = parse_agent(agent.name, game, trust=FULL_TRUST)
     assert (type(other), other.name) == (type(agent), text)
     assert pickle.loads(pickle.dumps(agent)).name == text
     assert agent.follows is text.startswith("gtp")
@@ -92,8 +93,10 @@ def test_limits_come_from_the_text_the_caller_or_the_game() -> None:
     assert searching("zero", Backgammon()).limits == Limits(depth=1) == default_limits(Backgammon())
     assert parse_agent("mcts", OTHELLO).name == "mcts@nodes=1000"
     assert parse_agent("mcts", OTHELLO, given).name == "mcts@nodes=7"
-    assert parse_agent(f"cmd:{sys.executable}", OTHELLO).name == f"cmd:{sys.executable}@depth=4"
-    assert parse_agent(f"uci:{sys.executable}", Chess(), given).name == f"uci:{sys.executable}@nodes=7"
+    assert parse_agent(f"cmd:{sys.executable}", OTHELLO, trust=FULL_TRUST).name == f"cmd:{sys.executable}@depth=4"
+    assert (
+        parse_agent(f"uci:{sys.executable}", Chess(), given, trust=FULL_TRUST).name == f"uci:{sys.executable}@nodes=7"
+    )
     with pytest.raises(SearchError, match="mcts"):
         parse_agent("mcts", OTHELLO, Limits(depth=3))
 
@@ -116,7 +119,7 @@ def test_most_agents_need_not_be_told() -> None:
 )
 def test_monte_carlo_agents_play_with_and_without_an_eval(text: str) -> None:
     game = PlainTicTacToe()
-    agent: Any = parse_agent(text, game)
+    agent: Any = parse_agent(text, game, trust=FULL_TRUST)
     found = [agent.choose(game.initial(), seed).action_values for seed in (1, 1, 2)]
     assert found[0] == found[1] != found[2]  # each move draws anew
     assert pickle.loads(pickle.dumps(agent))._search is None
@@ -217,7 +220,7 @@ REFUSALS = {
 @pytest.mark.parametrize("text", REFUSALS)
 def test_refusals_name_the_remedy(text: str) -> None:
     with pytest.raises(SpecError) as raised:
-        parse_agent(text, TTT)
+        parse_agent(text, TTT, trust=FULL_TRUST)
     assert REFUSALS[text] in str(raised.value)
 
 

@@ -22,6 +22,7 @@ from evallearn.games.backgammon import Backgammon
 from evallearn.games.pig import Pig
 from evallearn.games.three_player_connect import ThreePlayerConnect
 from evallearn.protocols import Game
+from evallearn.trust import FULL_TRUST
 
 
 # --- cmd: good ones --------------------------------------------------------------------------------------------------
@@ -59,7 +60,7 @@ def test_the_example_of_the_guide_plays(tmp_path: Path) -> None:
     example = re.search(r"```python\n(.*?)```", guide, re.DOTALL)
     assert example
     (tmp_path / "my_engine.py").write_text(example[1])
-    agent = parse_agent(f"cmd:{sys.executable} {tmp_path}/my_engine.py@depth=1", TTT)
+    agent = parse_agent(f"cmd:{sys.executable} {tmp_path}/my_engine.py@depth=1", TTT, trust=FULL_TRUST)
     assert play(TTT, agent) == play(TTT, agent)
 
 
@@ -130,13 +131,15 @@ def test_a_file_that_is_no_program_is_told(tmp_path: Path, monkeypatch: pytest.M
     script = tmp_path / "engine"
     script.write_text("no program at all")
     with pytest.raises(SpecError, match="cannot be run as it is: chmod [+]x it, or name what runs it"):
-        parse_agent(f"cmd:{script}@depth=1", TTT)
+        parse_agent(f"cmd:{script}@depth=1", TTT, trust=FULL_TRUST)
     script.chmod(0o755)
     with pytest.raises(EngineError, match="(cannot be started .Exec format error.|exit code 127) at its start"):
-        parse_agent(f"cmd:{script}@depth=1", TTT).prepare()
+        parse_agent(f"cmd:{script}@depth=1", TTT, trust=FULL_TRUST).prepare()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SpecError, match="program 'engine' cannot be run as it is: write ./engine"):
-        parse_agent("cmd:engine@depth=1", TTT)
+    for path in (os.environ["PATH"], "", ".", f".{os.pathsep}{os.environ['PATH']}"):
+        monkeypatch.setenv("PATH", path)
+        with pytest.raises(SpecError, match="program 'engine' cannot be run as it is: write ./engine"):
+            parse_agent("cmd:engine@depth=1", TTT, trust=FULL_TRUST)
 
 
 # --- processes -------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from evallearn.games.backgammon import Backgammon
 from evallearn.games.othello import Othello
 from evallearn.protocols import CHANCE, Limits
 from evallearn.search.rolls import Rolls
+from evallearn.trust import FULL_TRUST
 
 GAME = Backgammon()
 
@@ -41,7 +42,7 @@ def test_equity_counts_gammons_and_backgammons_once_more():
 def test_without_the_package_its_name_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "gnubg_nn", None)
     with pytest.raises(SpecError, match="gnubg:0 needs the package gnubg-nn, .*: pip install gnubg-nn"):
-        parse_agent("gnubg:0", GAME)
+        parse_agent("gnubg:0", GAME, trust=FULL_TRUST)
 
 
 @pytest.mark.parametrize(
@@ -54,12 +55,12 @@ def test_without_the_package_its_name_is_told(monkeypatch):
 )
 def test_other_plies_are_refused(text, message):
     with pytest.raises(SpecError, match=message):
-        parse_agent(text, GAME)
+        parse_agent(text, GAME, trust=FULL_TRUST)
 
 
 def test_other_games_are_refused():
     with pytest.raises(SpecError, match="gnubg:0 plays backgammon, not othello: choose another agent or game"):
-        parse_agent("gnubg:0", Othello())
+        parse_agent("gnubg:0", Othello(), trust=FULL_TRUST)
 
 
 class TestWithThePackage:
@@ -78,16 +79,16 @@ class TestWithThePackage:
         assert GnubgEval(GAME).evaluate(s, 0) == GAME.utility(s, 0)
 
     def test_an_agent_looks_one_ply_ahead_and_can_be_named_again(self):
-        agent = parse_agent("gnubg:0", GAME)
+        agent = parse_agent("gnubg:0", GAME, trust=FULL_TRUST)
         assert isinstance(agent, SearchAgent)
         assert (agent.name, agent.limits) == ("gnubg:0@depth=1", Limits(depth=1))
         s = GAME.from_text("4HPwATDgc/ABMA:31")
         again = pickle.loads(pickle.dumps(agent))
-        for each in (agent, parse_agent(agent.name, GAME), again):
+        for each in (agent, parse_agent(agent.name, GAME, trust=FULL_TRUST), again):
             assert GAME.action_to_text(s, each.choose(s, 1).action) == "8/5 6/5"
 
     def test_rolls_are_judged_as_one_by_one(self):
-        evaluator = parse_evaluator("gnubg:0", GAME)
+        evaluator = parse_evaluator("gnubg:0", GAME, trust=FULL_TRUST)
         quick, slow = Rolls(GAME, evaluator), Rolls(GAME, evaluator, floor="plain")
         for s in a_few_rolls_due(12):
             assert quick.values(s) == slow.values(s)

@@ -12,6 +12,7 @@ import pytest
 
 from evallearn.agents import parse_agent
 from evallearn.registry import get_game
+from evallearn.trust import FULL_TRUST
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "gnubg_program.py"
 PROGRAM = Path("/usr/games/gnubg")
@@ -48,7 +49,7 @@ def test_it_asks_for_the_best_play_and_writes_it_as_we_do(tmp_path):
 @pytest.mark.skipif(not PROGRAM.exists(), reason="Debian's gnubg is not installed")
 def test_the_program_plays():
     game = get_game("backgammon")
-    agent = parse_agent(f"cmd:{PROGRAM} -t -q -r -p {SCRIPT}@depth=1", game)
+    agent = parse_agent(f"cmd:{PROGRAM} -t -q -r -p {SCRIPT}@depth=1", game, trust=FULL_TRUST)
     try:
         agent.prepare()
         s = game.from_text("4HPwATDgc/ABMA:31")

@@ -17,6 +17,7 @@ from evallearn.evaluators.squash import BOUND, squash
 from evallearn.games.backgammon import Backgammon
 from evallearn.games.three_player_connect import ThreePlayerConnect
 from evallearn.protocols import Limits
+from evallearn.trust import FULL_TRUST
 
 
 # --- uci -------------------------------------------------------------------------------------------------------------
@@ -68,7 +69,7 @@ def test_a_move_other_than_the_lines_first_is_a_line_of_its_own() -> None:
 
 def test_uci_refusals() -> None:
     with pytest.raises(SpecError, match="uci engines play chess, not othello: use gtp:PROGRAM or cmd:PROGRAM"):
-        parse_agent("uci:stockfish@depth=1", OTHELLO)
+        parse_agent("uci:stockfish@depth=1", OTHELLO, trust=FULL_TRUST)
     with pytest.raises(SpecError, match="unknown option of .* 'Hsah': did you mean 'Hash'"):
         uci("cp 1", "bestmove e2e4", options=",Hsah=3").prepare()
 
@@ -128,15 +129,15 @@ def test_gtp_refusals() -> None:
     with pytest.raises(EngineError, match="was not told how othello position .* came about: call begin"):
         gtp("plain").choose(OTHELLO.result(s, OTHELLO.actions(s)[0]), 0)
     with pytest.raises(SpecError, match="limits @depth=2 of gtp:.*: GTP has no such command; leave them out"):
-        parse_agent(f"gtp:{PYTHON}@depth=2", OTHELLO)
+        parse_agent(f"gtp:{PYTHON}@depth=2", OTHELLO, trust=FULL_TRUST)
     with pytest.raises(SpecError, match="two-player games without dice; backgammon rolls dice: use cmd:PROGRAM"):
-        parse_agent(f"gtp:{PYTHON}", Backgammon())
+        parse_agent(f"gtp:{PYTHON}", Backgammon(), trust=FULL_TRUST)
     with pytest.raises(SpecError, match="three_player_connect has 3 players: use cmd:PROGRAM"):
-        parse_agent(f"gtp:{PYTHON}", ThreePlayerConnect())
+        parse_agent(f"gtp:{PYTHON}", ThreePlayerConnect(), trust=FULL_TRUST)
 
 
 def test_limits_for_everybody_are_not_for_gtp() -> None:
-    agent = parse_agent(f"gtp:{PYTHON}", OTHELLO, Limits(depth=3))
+    agent = parse_agent(f"gtp:{PYTHON}", OTHELLO, Limits(depth=3), trust=FULL_TRUST)
     assert isinstance(agent, GtpAgent)
     assert agent.limits is None
 
@@ -152,7 +153,7 @@ def installed(program: str) -> str:
     ("program", "options"), [("stockfish", ",Threads=1,Hash=16"), ("gnuchess", " --uci"), ("gnuchess", " -u")]
 )
 def test_a_real_chess_engine_plays_and_repeats_itself(program: str, options: str) -> None:
-    agent = parse_agent(f"uci:{installed(program)}{options}@depth=3", CHESS)
+    agent = parse_agent(f"uci:{installed(program)}{options}@depth=3", CHESS, trust=FULL_TRUST)
     mate = CHESS.from_text("6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1")
     found = agent.choose(mate, 0)
     assert CHESS.action_to_text(mate, found.action) == "Ra8#"
@@ -163,12 +164,12 @@ def test_a_real_chess_engine_plays_and_repeats_itself(program: str, options: str
 
 
 def test_a_real_othello_engine_plays() -> None:
-    agent = parse_agent(f"gtp:{installed('gtp-rhino')} --level=1 --book=0", OTHELLO)
+    agent = parse_agent(f"gtp:{installed('gtp-rhino')} --level=1 --book=0", OTHELLO, trust=FULL_TRUST)
     assert len(play(OTHELLO, agent)) >= 50  # to the end; it draws among equal moves, so that games differ
 
 
 def test_a_real_engine_that_is_killed_is_told() -> None:
-    agent: Any = parse_agent(f"uci:{installed('stockfish')}@depth=2", CHESS)
+    agent: Any = parse_agent(f"uci:{installed('stockfish')}@depth=2", CHESS, trust=FULL_TRUST)
     agent.prepare()
     os.kill(agent._process.pid, signal.SIGKILL)
     with pytest.raises(EngineError, match="was ended by signal 9 in chess position"):

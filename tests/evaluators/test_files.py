@@ -20,7 +20,16 @@ from toys import DoubleMove, Takeaway, python_path
 import evallearn
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import EvaluatorError, SpecError
-from evallearn.evaluators import LinearEval, MlpEval, feature_hash, load_evaluator, read_header, save_evaluator
+from evallearn.evaluators import (
+    FunctionEval,
+    LinearEval,
+    MlpEval,
+    SolvedEval,
+    feature_hash,
+    load_evaluator,
+    read_header,
+    save_evaluator,
+)
 from evallearn.evaluators import files as files_module
 from evallearn.registry import get_game
 
@@ -50,6 +59,31 @@ def forge(path: Path, tensors: dict | None = None, header: object = None, raw: s
     text = raw if raw is not None else json.dumps({**good, **(header or {})})
     path.write_bytes(save(tensors, metadata={"evallearn": text}))
     return path
+
+
+class OfOnesOwn(LinearEval):
+    kind = "mine"
+
+
+TTT = get_game("tic_tac_toe")
+NOT_SAVED = {
+    "a FunctionEval (half), which no file can hold": FunctionEval(TTT, lambda s, p: 0.5),
+    "a 'mine' Eval (mine), which no file can hold": OfOnesOwn(GAME, [[0.25, -1.5]]),
+    "a SolvedEval (mine+solved), which no file can hold: it saves the kinds linear, mlp, net, quantised, patterns, "
+    "which are learned numbers; of a SolvedEval save its `below`": SolvedEval(linear(), solved=lambda s: None),
+    "a function, which no file can hold": linear,
+    "a NoneType, which no file can hold": None,
+}
+NOT_SAVED["a FunctionEval (half), which no file can hold"].name = "half"
+
+
+@pytest.mark.parametrize("told", NOT_SAVED)
+def test_what_can_be_saved_is_said_in_a_sentence(told: str, tmp_path: Path) -> None:
+    with pytest.raises(EvaluatorError) as error:
+        save_evaluator(NOT_SAVED[told], tmp_path / "e.safetensors")
+    assert f"save_evaluator got {told}" in str(error.value)
+    assert "it saves the kinds linear, mlp, net, quantised, patterns" in str(error.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 def refused(path: Path, match: str, game=GAME) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from functools import cache
 from itertools import count
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +18,9 @@ from evallearn.compiled.game import CompiledGame
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import FunctionEval, LinearEval, MlpEval
 from evallearn.evaluators.batch import evaluate_words
-from evallearn.protocols import Game, Heuristic
+from evallearn.protocols import Game, Heuristic, Limits
 from evallearn.registry import game_names, get_game
+from evallearn.search import AlphaBeta
 
 SHIPPED = game_names()
 GAMES = [*SHIPPED, "double_move"]
@@ -304,3 +307,14 @@ def test_function_eval_answers_utility_at_the_end_and_the_function_elsewhere():
     assert e.evaluate_batch([(3, 0), (0, 0)], [1, 1]).tolist() == [-0.5, 1.0]
     assert e.kernel() is None
     assert e.explain((3, 0), 0) == {}
+
+
+@pytest.mark.parametrize("value", [37.0, -1.0000001, math.inf, math.nan, None, np.zeros(2)])
+def test_a_function_that_leaves_the_range_is_refused_at_the_first_position(value: Any) -> None:
+    game = get_game("tic_tac_toe")
+    evaluator = FunctionEval(game, lambda s, p: value)
+    told = f"<lambda>(s, 0) is {value!r} in tic_tac_toe position '.........': an Eval stays between -1 and 1"
+    with pytest.raises(EvaluatorError, match=re.escape(told)):
+        evaluator.evaluate(game.initial(), 0)
+    with pytest.raises(EvaluatorError, match="in tic_tac_toe position '"):
+        AlphaBeta(game, evaluator).search(game.initial(), Limits(depth=2))

@@ -126,7 +126,7 @@ def test_bad_input_is_told(
 def test_an_eval_that_sees_no_features_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     game = get_game("tic_tac_toe")
     blind = FunctionEval(game, lambda s, player: 0.0)
-    monkeypatch.setattr("evallearn.cli.features.parse_evaluator", lambda text, game: blind)
+    monkeypatch.setattr("evallearn.cli.features.parse_evaluator", lambda text, game, trust: blind)
     with pytest.raises(
         SpecError, match="--eval mine: a FunctionEval Eval does not judge by features: give a linear or"
     ):

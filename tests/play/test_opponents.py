@@ -22,6 +22,7 @@ from evallearn.play.seats import default_limits, make_agent
 from evallearn.protocols import Game, Limits, SearchResult, State
 from evallearn.registry import game_names
 from evallearn.search import SEARCHES
+from evallearn.trust import FULL_TRUST
 
 FEW = Limits(nodes=40, seconds=0.05)
 """In place of play's own limits, for speed: of the same kinds."""
@@ -36,7 +37,7 @@ def opponents(game: Game) -> list[str]:
 
 def moves_or_refuses(text: str, game: Game) -> None:
     """One move of that opponent; a search may refuse the game, but then before the first board."""
-    session = Session(game, tuple([make_agent(text, game)] * game.n_players), seed=1)
+    session = Session(game, tuple([make_agent(text, game, trust=FULL_TRUST)] * game.n_players), seed=1)
     if refusal(session):
         assert text.partition(":")[0] in SEARCHES, text
         return
@@ -88,7 +89,7 @@ def test_the_limits_of_play_suit_every_search(name: str) -> None:
     """Built as they come, the searches of the compiled floor, too; nothing is compiled yet."""
     game = get_game(name)
     for text in opponents(game):
-        make_agent(text, game)
+        make_agent(text, game, trust=FULL_TRUST)
 
 
 def test_help_names_every_form(capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,7 +196,7 @@ def test_a_game_whose_opponent_has_failed_goes_on() -> None:
 )
 def test_every_engine_moves_by_the_limits_of_play_itself(name: str, program: str) -> None:
     game = get_game(name)
-    agent = make_agent(program, game)
+    agent = make_agent(program, game, trust=FULL_TRUST)
     session = Session(game, tuple([agent] * game.n_players), seed=1)
     try:
         session.prepare()

@@ -1,5 +1,0 @@
-"""python -m evallearn.cli"""
-
-from evallearn.cli import main
-
-main()

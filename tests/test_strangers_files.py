@@ -1,0 +1,553 @@
+"""Every kind of file that evallearn reads, with texts in it that would start a program, import a module or open a file.
+
+Nothing of that happens: the text is refused in a sentence, or it is only a name. A program that starts and a module
+that is imported write to the file `ran`; the evaluator `outside` tells who opens it.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors
+from recorded import ttt
+from safetensors.numpy import load_file, save_file
+
+import evallearn
+from evallearn.agents import RandomAgent
+from evallearn.arena import MatchConfig, play_match
+from evallearn.arena.formats import write_games
+from evallearn.arena.ladder import known_agents
+from evallearn.cli import run
+from evallearn.data import Origin, SelfPlayConfig, run_selfplay
+from evallearn.data.records import from_table, read_shard, write_shard
+from evallearn.errors import SpecError
+from evallearn.evaluators import LinearEval, read_header, save_evaluator
+from evallearn.evaluators.files import KEY
+from evallearn.games.tic_tac_toe import TicTacToe
+from evallearn.learn import LearnConfig
+from evallearn.play import Session, load_game, save_game
+from evallearn.play.seats import make_agent
+from evallearn.protocols import Limits
+from evallearn.train.checkpoints import save_checkpoint
+from evallearn.trust import FULL_TRUST, NO_TRUST, Trust, is_inside
+
+GAME = TicTacToe()
+MATCH = ["match", "random", "random", "--game=tic_tac_toe", "--workers=1", "--pairs=2"]
+TEXTS = {
+    "cmd": "cmd:stranger@depth=1",
+    "uci": "uci:stranger@depth=1",
+    "gtp": "gtp:stranger",
+    "gnubg": "gnubg:0",
+    "module": "stranger_module:Game",
+    "path": "{outside}/eval.safetensors@depth=1",
+    "way out": "../outside/eval.safetensors",
+    "link": "files/link.safetensors",
+    "linked folder": "files/linked/eval.safetensors",
+    "behind a search": "alphabeta:{outside}/eval.safetensors@depth=1",
+    "behind tables": "solved:{outside}/eval.safetensors",
+}
+"""What a file may ask for."""
+
+
+@pytest.fixture(autouse=True)
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """In `here` with a folder `files`; a program and a module `stranger`, and an evaluator outside. Who opens that?"""
+    for name in ("here/files", "outside", "bin"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("COLUMNS", "500")
+    monkeypatch.setenv("EVALLEARN_DATA", str(tmp_path / "data"))
+    save_evaluator(LinearEval.zero(GAME), tmp_path / "outside" / "eval.safetensors")
+    Path("files/link.safetensors").symlink_to(tmp_path / "outside" / "eval.safetensors")
+    Path("files/linked").symlink_to(tmp_path / "outside", target_is_directory=True)
+    program = tmp_path / "bin" / "stranger"
+    program.write_text(f"#!/bin/sh\necho program >> '{tmp_path}/ran'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    for name in ("stranger_module", "gnubg_nn"):
+        (tmp_path / "bin" / f"{name}.py").write_text(
+            f"from pathlib import Path\nPath({str(tmp_path / 'ran')!r}).touch()\n"
+        )
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.syspath_prepend(program.parent)
+    paths, safe_open = list[str](), safetensors.safe_open
+
+    def watched(path: Any, *args: Any, **kwargs: Any) -> Any:
+        if os.path.realpath(path).startswith(os.path.realpath(tmp_path / "outside")):
+            paths.append(str(path))
+        return safe_open(path, *args, **kwargs)
+
+    monkeypatch.setattr(safetensors, "safe_open", watched)
+    return paths
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+
+def changed(data: Any, text: str, *, but: tuple[str, ...] = ()) -> Any:
+    """The same JSON with `text` in the place of every other text."""
+    if isinstance(data, dict):
+        return {key: value if key in but else changed(value, text, but=but) for key, value in data.items()}
+    if isinstance(data, list):
+        return [changed(value, text, but=but) for value in data]
+    return text if isinstance(data, str) else data
+
+
+def rewrite(path: str, text: str, *but: str) -> None:
+    """A JSON file, every text in it replaced; or one object a line."""
+    lines = Path(path).read_text().splitlines() if path.endswith("l") else [Path(path).read_text()]
+    Path(path).write_text("".join(json.dumps(changed(json.loads(line), text, but=but)) + "\n" for line in lines))
+
+
+def rewrite_header(path: str, text: str) -> None:
+    """The same of the JSON in the head of a .safetensors file."""
+    with safetensors.safe_open(path, framework="np") as file:
+        metadata = file.metadata()
+    said = {key: json.dumps(changed(json.loads(value), text)) for key, value in metadata.items()}
+    save_file(load_file(path), path, metadata=said)
+
+
+# --- kinds of files: each makes one, and tells the command that reads it ---------------------------------------------
+def saved_game(text: str) -> list[str]:
+    save_game(Session(GAME, (None, None)), Path("files/game.json"))
+    data = json.loads(Path("files/game.json").read_text())
+    Path("files/game.json").write_text(json.dumps({**data, "seats": ["you", text]}))
+    return ["play", "tic_tac_toe", "--load", "files/game.json", "--no-verdict"]
+
+
+def loaded_game(text: str) -> list[str]:
+    """At the board, where `load` is typed."""
+    saved_game(text)
+    return ["play", "tic_tac_toe", "--opponent", "random", "--no-verdict"]
+
+
+def saved_moves(text: str) -> list[str]:
+    save_game(Session(GAME, (None, None)), Path("files/game.json"))
+    data = json.loads(Path("files/game.json").read_text())
+    Path("files/game.json").write_text(json.dumps({**data, "moves": ["5", text]}))
+    return ["play", "tic_tac_toe", "--load", "files/game.json", "--no-verdict"]
+
+
+def saved_start(text: str) -> list[str]:
+    command = saved_moves(text)
+    rewrite("files/game.json", text, "format", "game", "moves", "seats")
+    return command
+
+
+def saved_name(text: str) -> list[str]:
+    command = saved_moves(text)
+    rewrite("files/game.json", text, "format")
+    return command
+
+
+def played(text: str, *, names: bool) -> list[str]:
+    play_match(GAME, *(RandomAgent(GAME, name) for name in "ab"), MatchConfig(pairs=2), folder=Path("files/match"))
+    if names:
+        rewrite("files/match/match.json", text)
+    rewrite("files/match/sets.jsonl", text)
+    return ["replay", "files/match", "--game=tic_tac_toe"]
+
+
+def match_names(text: str) -> list[str]:
+    command = played(text, names=False)
+    data = json.loads(Path("files/match/match.json").read_text())
+    Path("files/match/match.json").write_text(json.dumps({**data, "agents": [text, text]}))
+    return command
+
+
+def match_resumed(text: str) -> list[str]:
+    played(text, names=True)
+    return [*MATCH, "--run=files/match"]
+
+
+def sets_resumed(text: str) -> list[str]:
+    """The terms are those of the command, so that the games are read."""
+    command = [*MATCH, "--run=files/match"]
+    assert run(command) == 0
+    rewrite("files/match/sets.jsonl", text)
+    return command
+
+
+def match_result(text: str) -> list[str]:
+    sets_resumed(text)
+    rewrite("files/match/result.json", text)
+    return ["info", "files/match"]
+
+
+def games(suffix: str) -> Callable[[str], list[str]]:
+    def make(text: str) -> list[str]:
+        record = ttt(players=(text, text), end="")
+        game: Any = GAME
+        if suffix in (".pgn", ".pdn"):
+            game = evallearn.get_game("chess" if suffix == ".pgn" else "checkers")
+            move = "e4" if suffix == ".pgn" else "11-15"
+            start = game.to_text(game.initial())
+            record = replace(record, opening=start, actions=(move,), utilities=(0.0, 0.0), end="adjudicated: x")
+        write_games(f"files/games{suffix}", game, [record])
+        return ["replay", f"files/games{suffix}", f"--game={game.name}"]
+
+    return make
+
+
+def games_of(text: str) -> list[str]:
+    command = games(".jsonl")(text)
+    rewrite("files/games.jsonl", text, "format")
+    return command
+
+
+def pgn_tags(text: str) -> list[str]:
+    tags = "".join(f'[{name} "{text}"]\n' for name in ("Event", "White", "SetUp", "FEN", "Variant", "Opening"))
+    Path("files/games.pgn").write_text(f"{tags}\n1. e4 *\n")
+    return ["replay", "files/games.pgn", "--game=chess"]
+
+
+def openings(text: str) -> list[str]:
+    Path("files/openings.txt").write_text(f"{text}\n")
+    return [*MATCH, "--openings=files/openings.txt", "--run=files/match"]
+
+
+def records() -> None:
+    run_selfplay(Path("files"), GAME, [RandomAgent(GAME)] * 2, SelfPlayConfig(games=20))
+
+
+def manifest(text: str) -> list[str]:
+    records()
+    rewrite("files/manifest.json", text)
+    return ["fit", "files", "--game=tic_tac_toe", "--out=x.safetensors", "--method=ridge"]
+
+
+def shards(*change: str) -> Callable[[str], list[str]]:
+    """The origin that stands in a shard says `text`: who played, or also which game."""
+
+    def make(text: str) -> list[str]:
+        records()
+        origin, table = read_shard(Path("files/records/shard-000000.parquet"))
+        more = {name: text if name == "game" else (text,) for name in change}
+        write_shard(Path("files"), 0, from_table(table), Origin(**{**vars(origin), **more}))
+        Path("files/manifest.json").unlink()
+        return ["info", "files"]
+
+    return make
+
+
+def records_resumed(text: str) -> list[str]:
+    shards("agents", "game")(text)
+    return ["selfplay", "tic_tac_toe", "--out=files", "--games=20", "--workers=1"]
+
+
+def run_config(text: str) -> list[str]:
+    Path("files/run").mkdir()
+    config = {"game": "tic_tac_toe", "game_version": 1, **asdict(LearnConfig())}
+    Path("files/run/run.json").write_text(json.dumps(changed(config, text)))
+    return ["learn", "tic_tac_toe", "--run=files/run", "--workers=1"]
+
+
+def run_result(text: str) -> list[str]:
+    Path("files/result.json").write_text(json.dumps({"evallearn": text, "files": {"linear": text}, "command": text}))
+    return ["info", "files"]
+
+
+def pattern_checkpoint(text: str) -> list[str]:
+    values = dict.fromkeys(("game", "patterns"), text)
+    save_checkpoint(Path("files/p.safetensors.resume"), "pattern", values, values, {"weights": np.zeros(1)})
+    return ["patterns", "connect_four", "--games=1", "--out=files/p.safetensors"]
+
+
+def suite(text: str) -> list[str]:
+    head = {"format": "evallearn suite", "version": 1, "game": "tic_tac_toe", "by": text, "exact": False}
+    Path("files/s.jsonl").write_text(f"{json.dumps(head)}\n{json.dumps({'position': text, 'value': 0.0})}\n")
+    return ["quality", "zero", "--game=tic_tac_toe", "--suite=files/s.jsonl"]
+
+
+def suite_game(text: str) -> list[str]:
+    command = suite(text)
+    rewrite("files/s.jsonl", text, "format")
+    return command
+
+
+def header(text: str, **fields: Any) -> None:
+    """An evaluator file whose header says `text`."""
+    path = Path("files/eval.safetensors")
+    save_evaluator(LinearEval.zero(GAME), path)
+    data = {**read_header(path), "made": {"name": text, "command": text}, **fields}
+    save_file(load_file(path), path, metadata={KEY: json.dumps(data)})
+
+
+def evaluator(*command: str, **fields: str) -> Callable[[str], list[str]]:
+    def make(text: str) -> list[str]:
+        header(text, **{name: value.format(text=text) for name, value in fields.items()})
+        return [*command]
+
+    return make
+
+
+def card(text: str) -> list[str]:
+    """In a folder that is taken for the zoo."""
+    Path("files/tic_tac_toe").mkdir()
+    source = Path(evallearn.__file__).parent / "zoo" / "tic_tac_toe"
+    shutil.copytree(source, "files/tic_tac_toe", dirs_exist_ok=True)
+    rewrite("files/tic_tac_toe/linear.json", text)
+    return ["zoo", "tic_tac_toe/linear"]
+
+
+def table(text: str) -> list[str]:
+    data = Path(os.environ["EVALLEARN_DATA"])
+    data.mkdir()
+    metadata = {"evallearn_table": json.dumps({"format": 1, "game": text, "pieces": 4, "checksum": text})}
+    save_file({"values": np.zeros(1, np.uint8)}, data / "checkers-4.table", metadata=metadata)
+    return ["explain", "solved:zero", "start", "--game=checkers"]
+
+
+def learned(text: str) -> list[str]:
+    """A run that was finished: what its steps say is told again."""
+    command = ["learn", "tic_tac_toe", "--run=files/run", "--generations=1", "--games=100", "--match-pairs=2"]
+    command += ["--depth=1", "--match-depth=1", "--workers=1"]
+    assert run(command) == 0
+    for step in Path("files/run/steps").glob("*.json"):
+        rewrite(str(step), text, "checksum", "of")
+    return command
+
+
+@functools.cache
+def taught() -> dict[str, bytes]:
+    """The files of a net that taught itself for a game."""
+    with tempfile.TemporaryDirectory() as folder:
+        assert run(["td", "tic_tac_toe", f"--run={folder}", "--games=1", "--hidden=8", "--pairs=2", "--horizon=2"]) == 0
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+def net(*names: str) -> Callable[[str], list[str]]:
+    """Such a net that goes on; `names` of its files say `text`."""
+
+    def make(text: str) -> list[str]:
+        for name, data in taught().items():
+            Path("files", name).write_bytes(data)
+        for name in names:
+            (rewrite if name.endswith(".json") else rewrite_header)(f"files/{name}", text)
+        return ["td", "tic_tac_toe", "--run=files", "--games=101", "--hidden=8", "--pairs=2", "--horizon=2"]
+
+    return make
+
+
+FILE = "files/eval.safetensors"
+KINDS: dict[str, tuple[Callable[[str], list[str]], str]] = {
+    "saved game: seats": (saved_game, "files/game.json: seat 2: "),
+    "saved game: seats, loaded at the board": (loaded_game, "files/game.json: seat 2: "),
+    "saved game: moves": (saved_moves, "files/game.json: move 2 of 2, '{text}'"),
+    "saved game: start": (saved_start, "files/game.json: its start cannot be: tic_tac_toe position '{text}'"),
+    "saved game: game": (saved_name, "files/game.json is a game of '{text}', not of tic_tac_toe"),
+    "match: names": (match_names, "{text} - {text}"),
+    "match: terms, resumed": (match_resumed, "files/match holds a match with format='{text}'"),
+    "match: games, resumed": (sets_resumed, ""),
+    "match: result": (match_result, '"command": "{text}"'),
+    "games as .jsonl": (games(".jsonl"), "{text} - {text}"),
+    "games as .json": (games(".json"), "{text} - {text}"),
+    "games as .txt": (games(".txt"), "{text} - {text}"),
+    "games as .pgn": (games(".pgn"), "{text} - {text}"),
+    "games as .pdn": (games(".pdn"), "{text} - {text}"),
+    "games: which game": (games_of, "files/games.jsonl has games of {text}"),
+    "games: tags of anybody's .pgn": (pgn_tags, "files/games.pgn: PGN game 1: chess position '{text}'"),
+    "openings": (openings, "files/openings.txt, line 1: tic_tac_toe position '{text}'"),
+    "records: manifest": (manifest, "is missing: rerun the command that made it"),
+    "records: agents": (shards("agents"), '"records": '),
+    "records: game": (shards("agents", "game"), '"records": '),
+    "records: resumed": (records_resumed, "files holds records of other settings (game {text} there"),
+    "run: configuration": (run_config, "files/run holds a run with game='{text}'"),
+    "run: result": (run_result, '"command": "{text}"'),
+    "td: checkpoint": (net("checkpoint.safetensors"), "files/checkpoint.safetensors"),
+    "td: curve": (net("curve.json"), "200 games"),
+    "td: last net": (net("last.safetensors"), "files/last.safetensors"),
+    "patterns: checkpoint": (pattern_checkpoint, "files/p.safetensors.resume"),
+    "suite": (suite, "files/s.jsonl, line 2: tic_tac_toe position '{text}'"),
+    "suite: game": (suite_game, "files/s.jsonl, line 1: a suite of '{text}'"),
+    "evaluator: made": (evaluator("explain", FILE, "start"), "worth 0"),
+    "evaluator: game": (evaluator("explain", FILE, "start", game="{text}"), f"{FILE} is an Eval of '{{text}}'"),
+    "evaluator: game, as an agent": (
+        evaluator("match", FILE, "random", "--game=tic_tac_toe", game="{text}"),
+        f"{FILE} is an Eval of {{text}}, not of tic_tac_toe",
+    ),
+    "evaluator: game, in info": (evaluator("info", FILE, game="{text}"), '"game": "{text}"'),
+    "evaluator: game, quantised": (
+        evaluator("quantise", FILE, "--out=q.safetensors", game="{text}"),
+        f"{FILE} is an Eval of '{{text}}'",
+    ),
+    "evaluator: parameters of a game": (
+        evaluator("explain", FILE, "start", game="pacman,maze={text}"),
+        "unknown pacman maze '{text}'",
+    ),
+    "evaluator: kind": (evaluator("info", FILE, kind="{text}"), f"{FILE} holds a '{{text}}' Eval"),
+    "zoo: card": (card, "{text}"),
+    "endgame table": (table, "checkers-4.table is no endgame table of checkers"),
+}
+SLOW = {
+    "run: steps": (learned, "report: files/run/report.html"),
+}
+FEW = ("cmd", "module", "path", "link")
+
+
+def cases() -> Iterator[Any]:
+    """Every kind of file with every text; those that only repeat what others tell take the marker `long`."""
+    for kind, (make, told) in {**KINDS, **SLOW}.items():
+        for name, text in TEXTS.items():
+            quick = name in FEW and kind not in SLOW
+            marks = [] if quick or kind == "saved game: seats" else [pytest.mark.long]
+            yield pytest.param(make, text, told, id=f"{kind}-{name}", marks=marks)
+
+
+@pytest.mark.parametrize(("make", "text", "told"), list(cases()))
+def test_no_file_starts_a_program_imports_a_module_or_opens_a_file(
+    make: Callable[[str], list[str]],
+    text: str,
+    told: str,
+    opened: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = text.format(outside=tmp_path / "outside")
+    command = make(text)
+    monkeypatch.setattr("evallearn.evaluators.zoo.zoo_folder", lambda: Path("files"))
+    typed(monkeypatch, "load files/game.json\n1\nquit\n")
+    capsys.readouterr()
+    assert run(command) in (0, 2)
+    assert told.format(text=text) in "".join(capsys.readouterr())
+    assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+    assert opened == []
+
+
+# --- what is refused, and how it is allowed --------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("cmd:stranger@depth=1", "'cmd:stranger@depth=1' starts a program"),
+        ("gnubg:0", "'gnubg:0' imports the module gnubg_nn"),
+        ("/x/eval.safetensors@depth=1", "'/x/eval.safetensors' opens a file outside of the folder 'files'"),
+        ("mcts:files/link.safetensors", "'files/link.safetensors' opens a file outside of the folder 'files'"),
+    ],
+)
+def test_the_refusal_names_the_place_and_the_option(text: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    game = evallearn.get_game("backgammon" if text == "gnubg:0" else "tic_tac_toe")
+    save_game(Session(game, (None, None)), Path("files/game.json"))
+    data = json.loads(Path("files/game.json").read_text())
+    Path("files/game.json").write_text(json.dumps({**data, "seats": ["you", text]}))
+    assert run(["play", game.name, "--load", "files/game.json"]) == 2
+    remedy = "which a text in a file may not: if you want to play against it, name it with --opponent"
+    assert f"files/game.json: seat 2: {told}, {remedy}" in capsys.readouterr().err
+
+
+def test_the_option_allows_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """So does its name at the start, for games that are loaded at the board; the command that is printed says it."""
+    program = "import json, sys; [print(json.loads(line)['legal'][0]) for line in sys.stdin]"
+    engine = f'cmd:{sys.executable} -u -c "{program}"'
+    saved_game(f"{engine}@depth=1")
+    typed(monkeypatch, "5\nload files/game.json\n6\n")
+    assert run(["play", "tic_tac_toe", "--opponent", engine, "--limit=depth=1", "--no-verdict"]) == 0
+    told = capsys.readouterr()
+    assert "error" not in told.out + told.err
+    command = shlex.split(next(line for line in told.out.splitlines() if line.startswith("the game is kept: "))[18:])
+    assert command[-6:-2] == ["--you", "1", "--opponent", f"{engine}@depth=1"]
+    typed(monkeypatch, "9\n")
+    assert run([*command[1:-2], "--no-verdict"]) == 0
+    assert "the machine plays 2" in capsys.readouterr().out
+
+
+def test_files_in_the_folder_of_the_file_may_be_opened(opened: list[str]) -> None:
+    save_evaluator(LinearEval.zero(GAME), Path("files/eval.safetensors"))
+    for text in ("files/eval.safetensors@depth=1", str(Path("files/eval.safetensors").resolve())):
+        saved_game(text)
+        session = load_game(Path("files/game.json"), GAME, partial(make_agent, game=GAME))
+        assert session.seats[1] is not None
+    assert opened == []
+
+
+# --- the parsers -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("text", [t for name, t in TEXTS.items() if name != "module"])
+def test_a_reader_that_says_nothing_is_refused(text: str, tmp_path: Path, opened: list[str]) -> None:
+    with pytest.raises(SpecError, match="which a text in a file may not: if you wrote it yourself, pass trust="):
+        evallearn.parse_agent(text.format(outside=tmp_path / "outside"), GAME)
+    assert opened == []
+    assert not (tmp_path / "ran").exists()
+
+
+def test_get_game_imports_a_module_only_if_a_person_wrote_its_name(tmp_path: Path) -> None:
+    before = [*sys.path]
+    with pytest.raises(SpecError, match="'stranger_module:Game' imports the module stranger_module, which a text in"):
+        evallearn.get_game("stranger_module:Game")
+    assert not (tmp_path / "ran").exists()
+    assert sys.path == before
+    with pytest.raises(SpecError, match="unknown class in module stranger_module"):
+        evallearn.get_game("stranger_module:Game", trust=FULL_TRUST)
+    assert (tmp_path / "ran").exists()
+
+
+def test_a_text_in_a_file_may_name_what_is_shipped() -> None:
+    for text in ("random", "zero", "handwritten:lines", "zoo:linear", "mcts:zero@nodes=5", "flat@nodes=2"):
+        evallearn.parse_agent(text, GAME, trust=NO_TRUST)
+    assert evallearn.get_game("matches,piles=3-4-5,k=3").name == "matches,piles=3-4-5,k=3"
+
+
+@pytest.mark.parametrize(
+    ("path", "inside"),
+    [
+        ("files/a.safetensors", True),
+        ("files/no/such/file", True),
+        ("files/../files/a", True),
+        ("files/../a", False),
+        ("filesystem/a", False),
+        ("files/link.safetensors", False),
+        ("files/linked/../a", False),
+        ("/", False),
+        ("", False),
+        ("files/\0", False),
+        ("files/\ud800", False),
+        ("files/loop", True),  # it leads nowhere
+    ],
+)
+def test_is_inside_resolves_links(path: str, inside: bool) -> None:
+    Path("files/loop").symlink_to("loop")
+    assert is_inside(path, "files") == inside
+    assert Trust(folder=Path("files")).may_open(path) == inside
+    assert is_inside(Path("files").resolve() / "a", "files")
+
+
+def test_a_ladder_takes_files_for_files(tmp_path: Path, opened: list[str], caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever they are called, and not those that are links to somewhere else."""
+    caplog.set_level("INFO", "evallearn")
+    zero = LinearEval.zero(GAME)
+    for i, path in enumerate(("cmd:stranger ", "mcts:zero", "files", "a@nodes=x")):
+        weights = np.full_like(zero.tensors()["weights"], i + 1)
+        save_evaluator(LinearEval(GAME, weights, zero.tensors()["bias"]), Path(path, "eval.safetensors"))
+    found = known_agents(GAME, Limits(depth=1), Path())
+    names = ("./cmd:stranger /eval", "./mcts:zero/eval", "files/eval", "a@nodes=x/eval")
+    assert {f"{name}.safetensors@depth=1" for name in names} < set(found)
+    assert not (tmp_path / "ran").exists()
+    assert opened == []
+    assert "left out: files/link.safetensors is a link to a file outside of ." in caplog.text
+
+
+def test_a_match_writes_to_no_file_outside_of_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    precious = tmp_path / "outside" / "precious"
+    precious.write_text("a line without an end")
+    Path("files/sets.jsonl").symlink_to(precious)
+    for terms in (False, True):
+        if terms:  # the terms of that very match, so that only the games are strange
+            assert run([*MATCH, "--run=other"]) == 0
+            shutil.copy("other/match.json", "files/match.json")
+        assert run([*MATCH, "--run=files"]) == 2
+        assert "files/sets.jsonl links to a file outside of its folder: choose another" in capsys.readouterr().err
+    assert precious.read_text() == "a line without an end"
