@@ -466,6 +466,19 @@ def test_the_option_allows_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert "the machine plays 2" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["solved:" * 5000 + "zero", "x" * 5000, "x" * 5000 + ".safetensors", "files/" * 900])
+def test_a_seat_that_is_absurd_is_refused_at_the_board(
+    text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And the game that is played there goes on."""
+    command = loaded_game(text)
+    typed(monkeypatch, "load files/game.json\n1\n")
+    assert run(command) == 0
+    told = capsys.readouterr().out
+    assert "files/game.json: seat 2: " in told
+    assert "the machine plays" in told
+
+
 def test_files_in_the_folder_of_the_file_may_be_opened(opened: list[str]) -> None:
     save_evaluator(LinearEval.zero(GAME), Path("files/eval.safetensors"))
     for text in ("files/eval.safetensors@depth=1", str(Path("files/eval.safetensors").resolve())):

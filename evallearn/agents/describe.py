@@ -133,6 +133,8 @@ def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = (), *, trus
     if kind == "handwritten" and colon:
         return LinearEval.from_heuristic(game, name)
     if kind == "solved" and colon:
+        if name.startswith("solved:"):  # a text from a file may say it ten thousand times
+            raise SpecError(f"Eval {text[:60]!r}: tables are asked once: write solved: once")
         return SolvedEval(parse_evaluator(name, game, trust=trust))
     if kind == "gnubg" and colon:
         trust.require_module(text, "gnubg_nn")
