@@ -30,10 +30,13 @@ import evallearn
 from evallearn.agents import RandomAgent
 from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.formats import write_games
+from evallearn.arena.journal import read_terms
 from evallearn.arena.ladder import known_agents
-from evallearn.cli import run
+from evallearn.checked import CHECKSUM, line_text, read_checked, with_checksum, write_checked
+from evallearn.cli import common, run
 from evallearn.data import Origin, SelfPlayConfig, run_selfplay
 from evallearn.data.records import from_table, read_shard, write_shard
+from evallearn.digest import json_digest
 from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval, read_header, save_evaluator
 from evallearn.evaluators.files import KEY
@@ -69,7 +72,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for name in ("here/files", "outside", "bin"):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setenv("COLUMNS", "500")
+    monkeypatch.setattr(common.out, "width", 500)
     monkeypatch.setenv("EVALLEARN_DATA", str(tmp_path / "data"))
     save_evaluator(LinearEval.zero(GAME), tmp_path / "outside" / "eval.safetensors")
     Path("files/link.safetensors").symlink_to(tmp_path / "outside" / "eval.safetensors")
@@ -108,10 +111,18 @@ def changed(data: Any, text: str, *, but: tuple[str, ...] = ()) -> Any:
     return text if isinstance(data, str) else data
 
 
-def rewrite(path: str, text: str, *but: str) -> None:
-    """A JSON file, every text in it replaced; or one object a line."""
+def rewrite(path: str, text: str, *but: str, belongs_to: str = "") -> None:
+    """A JSON file, every text in it replaced; or one object a line. Checksums fit again, as a stranger would see to."""
     lines = Path(path).read_text().splitlines() if path.endswith("l") else [Path(path).read_text()]
-    Path(path).write_text("".join(json.dumps(changed(json.loads(line), text, but=but)) + "\n" for line in lines))
+    said = [changed(json.loads(line), text, but=(*but, CHECKSUM)) for line in lines]
+    Path(path).write_text("".join(sealed(data, belongs_to, journal=path.endswith("l")) for data in said))
+
+
+def sealed(data: Any, belongs_to: str = "", *, journal: bool = False) -> str:
+    """The object in one line, with the checksum that fits, if it had one."""
+    if data.pop(CHECKSUM, None) is None:
+        return json.dumps(data) + "\n"
+    return line_text(data, belongs_to) if journal else json.dumps(with_checksum(data, belongs_to)) + "\n"
 
 
 def rewrite_header(path: str, text: str) -> None:
@@ -155,23 +166,28 @@ def saved_name(text: str) -> list[str]:
     return command
 
 
-def played(text: str, *, names: bool) -> list[str]:
+def played() -> list[str]:
     play_match(GAME, *(RandomAgent(GAME, name) for name in "ab"), MatchConfig(pairs=2), folder=Path("files/match"))
-    if names:
-        rewrite("files/match/match.json", text)
-    rewrite("files/match/sets.jsonl", text)
     return ["replay", "files/match", "--game=tic_tac_toe"]
 
 
+def rewrite_sets(text: str, *but: str) -> None:
+    """The lines say `text`, and belong to the terms that stand beside them."""
+    rewrite("files/match/sets.jsonl", text, *but, belongs_to=json_digest(read_terms(Path("files/match"))))
+
+
 def match_names(text: str) -> list[str]:
-    command = played(text, names=False)
+    command = played()
     data = json.loads(Path("files/match/match.json").read_text())
-    Path("files/match/match.json").write_text(json.dumps({**data, "agents": [text, text]}))
+    Path("files/match/match.json").write_text(sealed({**data, "agents": [text, text]}))
+    rewrite_sets(text, "end")
     return command
 
 
 def match_resumed(text: str) -> list[str]:
-    played(text, names=True)
+    played()
+    rewrite("files/match/match.json", text)
+    rewrite_sets(text)
     return [*MATCH, "--run=files/match"]
 
 
@@ -179,7 +195,7 @@ def sets_resumed(text: str) -> list[str]:
     """The terms are those of the command, so that the games are read."""
     command = [*MATCH, "--run=files/match"]
     assert run(command) == 0
-    rewrite("files/match/sets.jsonl", text)
+    rewrite_sets(text)
     return command
 
 
@@ -253,12 +269,12 @@ def records_resumed(text: str) -> list[str]:
 def run_config(text: str) -> list[str]:
     Path("files/run").mkdir()
     config = {"game": "tic_tac_toe", "game_version": 1, **asdict(LearnConfig())}
-    Path("files/run/run.json").write_text(json.dumps(changed(config, text)))
+    Path("files/run/run.json").write_text(json.dumps(with_checksum(changed(config, text))))
     return ["learn", "tic_tac_toe", "--run=files/run", "--workers=1"]
 
 
 def run_result(text: str) -> list[str]:
-    Path("files/result.json").write_text(json.dumps({"evallearn": text, "files": {"linear": text}, "command": text}))
+    write_checked(Path("files/result.json"), {"evallearn": text, "files": {"linear": text}, "command": text})
     return ["info", "files"]
 
 
@@ -318,8 +334,9 @@ def learned(text: str) -> list[str]:
     command = ["learn", "tic_tac_toe", "--run=files/run", "--generations=1", "--games=100", "--match-pairs=2"]
     command += ["--depth=1", "--match-depth=1", "--workers=1"]
     assert run(command) == 0
+    terms = json_digest(read_checked(Path("files/run/run.json"), ""))
     for step in Path("files/run/steps").glob("*.json"):
-        rewrite(str(step), text, "checksum", "of")
+        rewrite(str(step), text, "of", belongs_to=terms)
     return command
 
 
@@ -353,7 +370,7 @@ KINDS: dict[str, tuple[Callable[[str], list[str]], str]] = {
     "saved game: game": (saved_name, "files/game.json is a game of '{text}', not of tic_tac_toe"),
     "match: names": (match_names, "{text} - {text}"),
     "match: terms, resumed": (match_resumed, "files/match holds a match with format='{text}'"),
-    "match: games, resumed": (sets_resumed, ""),
+    "match: games, resumed": (sets_resumed, "sets.jsonl, line 1 is damaged (no game ends by "),
     "match: result": (match_result, '"command": "{text}"'),
     "games as .jsonl": (games(".jsonl"), "{text} - {text}"),
     "games as .json": (games(".json"), "{text} - {text}"),
