@@ -14,7 +14,10 @@ from evallearn.checked import parse_checked, with_checksum
 from evallearn.data.origin import Origin
 from evallearn.data.records import FORMAT, ShardInfo, inspect_shard, shard_paths
 from evallearn.errors import DataError
+from evallearn.shapes import has_shape
 
+COUNTS = ("first_game", "games", "records", "wins", "draws", "losses", "plies")
+SHARD = {"name": str, "sha256": str, **dict.fromkeys(COUNTS, int)}
 log = logging.getLogger("evallearn.data")
 
 
@@ -46,6 +49,8 @@ class Manifest:
         found = parse_checked(text)
         if found["format"] != FORMAT:
             raise ValueError(f"manifest format {found['format']}")
+        if not has_shape(found, {"shards": [SHARD]}):
+            raise ValueError("its shards are no shards")
         return build_manifest(Origin.from_json(found), [ShardInfo(**shard) for shard in found["shards"]])
 
 

@@ -35,6 +35,8 @@ class Kind:
     """Whether damage must never change what is read: a checksum covers it, or it is made again."""
     again: bool = False
     """Whether what cannot be read is made again, and so refused hardly ever."""
+    forge: Callable[[Path, random.Random], None] | None = None
+    """forge(file, rng): change a value in the file and every checksum with it, as somebody does who knows how."""
     fits: Callable[[Any, Any], bool] = lambda first, found: bool(first == found)
     """fits(first, found): whether nothing of what is read has changed."""
 
@@ -44,12 +46,18 @@ class Tried(Counter[str]):
 
     def row(self, kind: str) -> str:
         """Kind, mutants, same, refused, silently other, tracebacks."""
-        broken = ", ".join(f"{n} {key}" for key, n in self.items() if key not in (SAME, REFUSED, OTHER))
-        return f"| {kind} | {self.total()} | {self[SAME]} | {self[REFUSED]} | {self[OTHER]} | {broken or 0} |"
+        broken = Counter[str]()
+        for key, n in self.items():
+            broken[key.partition(":")[0]] += n
+        for fine in (SAME, REFUSED, OTHER):
+            del broken[fine]
+        told = ", ".join(f"{n} {name}" for name, n in broken.most_common())
+        sums = (self.total(), self[SAME], self[REFUSED], self[OTHER], f"{broken.total()} ({told})" if told else 0)
+        return f"| {kind} | {' | '.join(map(str, sums))} |"
 
 
-def try_mutants(kind: Kind, folder: Path, n: int) -> Tried:
-    """Read n mutants, each in a folder that is otherwise as it was made."""
+def try_mutants(kind: Kind, folder: Path, n: int, *, forged: bool = False) -> Tried:
+    """Read n mutants, each in a folder that is otherwise as it was made. forged: those whose checksums fit."""
     made = folder / "made"
     made.mkdir(parents=True)
     file = kind.make(made)
@@ -62,7 +70,12 @@ def try_mutants(kind: Kind, folder: Path, n: int) -> Tried:
         if number < 0:
             first = kind.read(damaged)
             continue
-        damaged.write_bytes(mutant(good, random.Random(f"{kind.name}/{number}"), file.suffix))
+        rng = random.Random(f"{kind.name}/{number}")
+        if forged:
+            assert kind.forge is not None
+            kind.forge(damaged, rng)
+        else:
+            damaged.write_bytes(mutant(good, rng, file.suffix))
         tried[outcome(kind, damaged, first)] += 1
     return tried
 

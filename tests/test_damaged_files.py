@@ -1,337 +1,33 @@
-"""Every kind of file that is read, damaged in thousands of ways: it is read as it was, or refused in a sentence."""
+"""Every kind of file that is read, damaged in thousands of ways: it is read as it was, or refused in a sentence.
+
+`file_kinds.py` is the table: kind, how it is made, how it is read, whether a checksum is promised. `mutants.py` does
+the damage, `forgery.py` mends the checksums after it. `pytest -s` prints how many mutants were read as they were, were
+refused, or were silently something else.
+"""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-from functools import cache
+import re
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
+from file_kinds import KINDS, READERS, SHAPES
 from mutants import OTHER, REFUSED, SAME, Kind, try_mutants
-from rich.console import Console
-from toys import LINES, Takeaway
 
-from evallearn.agents import RandomAgent
-from evallearn.arena import MatchConfig, play_match
-from evallearn.arena.formats import read_games, write_games
-from evallearn.arena.match import kept_games
-from evallearn.arena.openings import openings, read_openings
-from evallearn.atomic import write_json
-from evallearn.checked import write_checked
-from evallearn.cli import zoo as zoo_command
-from evallearn.cli.info import folder_info
-from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
-from evallearn.evaluators import LinearEval, MlpEval, load_evaluator, read_card, save_evaluator
-from evallearn.evaluators.layout import Layout
-from evallearn.evaluators.net import TENSORS, NetEval
-from evallearn.evaluators.patterns import PatternEval
-from evallearn.evaluators.quantised import quantise
 from evallearn.games.backgammon import bearoff
-from evallearn.games.checkers import table as checkers_table
-from evallearn.learn import LearnConfig, Run
-from evallearn.learn.td import TdRun
-from evallearn.play import Session, load_game, save_game
-from evallearn.protocols import Game, Limits
-from evallearn.quality import make_suite, read_suite, write_suite
-from evallearn.registry import get_game
-from evallearn.train.neural import NeuralLearner, NeuralTrainer
-from evallearn.train.neural_net import first_net
-from evallearn.train.neural_settings import NeuralSettings
-from evallearn.train.online import OnlineLearner, OnlineSettings
-from evallearn.train.td import TdLearner, TdSettings
-from evallearn.train.td_team import TdTeam
 
-TTT, C4 = get_game("tic_tac_toe"), get_game("connect_four")
 FEW, MANY = 40, 3000
 """Mutants of a kind: in `make test`, and in `make long`."""
+ROOT = Path(__file__).parents[1]
+READS = re.compile(
+    r"json\.loads?\(|parse_json\(|parse_checked\(|read_checked\(|safe_open\(|\.read_bytes\(|\.read_text\(|ParquetFile\("
+    r"|(?<!def )(?<![\w.])open\(path|open\(\"r|np\.load\(|fromfile\(|memmap\(|pickle\.loads?\(|_load_index\("
+)
 
+N = pytest.mark.parametrize("n", [FEW, pytest.param(MANY, marks=pytest.mark.long)], ids=["few", "many"])
 
-# --- matches ---------------------------------------------------------------------------------------------------------
-def match_in(folder: Path, game: Game) -> dict[str, Any]:
-    """The figures of a match of six sets, played or gone on with; without the times."""
-    two = RandomAgent(game), RandomAgent(game, "other")
-    found = play_match(game, *two, MatchConfig(pairs=6, random_plies=1, seed=2), folder=folder, keep_games=True)
-    return {k: v for k, v in found.to_json().items() if not k.startswith("seconds")}
 
-
-def match_kind(name: str, file: str, game: Game) -> Kind:
-    def make(folder: Path) -> Path:
-        match_in(folder, game)
-        return folder / file
-
-    return Kind(name, make, lambda file: match_in(file.parent, game), promised=True)
-
-
-def replay_kind() -> Kind:
-    """Games that were cut off at the end are missing, as if they had not been played yet; no other may have changed."""
-    kind = match_kind("sets.jsonl, replay", "sets.jsonl", TTT)
-    return replace(
-        kind,
-        read=lambda file: [str(record.to_json()) for record in kept_games(file.parent, TTT)],
-        fits=lambda first, found: set(found) <= set(first),
-    )
-
-
-# --- runs ------------------------------------------------------------------------------------------------------------
-SMALL = LearnConfig(generations=1, games=100)
-
-
-def run_json(folder: Path) -> Path:
-    Run(TTT, folder, SMALL).open()
-    return folder / "run.json"
-
-
-def step(file: Path) -> Any:
-    """A step of a run: read, or done again, which gives the same."""
-    work = {"score": 0.625, "elo": 88.7, "wins": 5, "names": ["a", "b"], "metrics": {"log_loss": 0.5, "brier": None}}
-    found = Run(TTT, file.parents[1], SMALL).once("match-a-b", "match", lambda move: dict(work))
-    return {**found, "seconds": 0}
-
-
-def step_json(folder: Path) -> Path:
-    run_json(folder)
-    file = folder / "steps" / "match-a-b.json"
-    step(file)
-    return file
-
-
-def result_json(folder: Path) -> Path:
-    data = {"game": "x", "seconds": {"a": 1.5}, "ladder": [{"name": "linear", "elo": 54.25, "wins": 3}], "stop": None}
-    write_checked(folder / "result.json", data)
-    return folder / "result.json"
-
-
-def td_run(folder: Path) -> TdRun:
-    return TdRun(TTT, folder, NeuralTrainer(hidden=(8,)))
-
-
-def curve_json(folder: Path) -> Path:
-    (folder / "checkpoint.safetensors").write_bytes(b"not looked at")
-    run = td_run(folder)
-    for games in (40, 80, 120):
-        run.curve.append({
-            "games": games, "moves": 9 * games, "seconds": games / 8, "loss": 0.5, "games_per_second": 8.0, "steps": 7,
-            "last": {"points": 0.25, "standard_error": 0.125, "games": 1000},
-        })  # fmt: skip
-    run.write_curve()
-    return folder / "curve.json"
-
-
-def curve_of(file: Path) -> Any:
-    run = td_run(file.parent)
-    run._read()
-    return run.curve
-
-
-# --- checkpoints -----------------------------------------------------------------------------------------------------
-@cache
-def learner(kind: str) -> Any:
-    """One for all mutants: kernels are compiled or loaded once."""
-    if kind == "patterns":
-        return TdLearner(Layout.of(C4, LINES), TdSettings(coherence=True, opening_plies=4))
-    if kind == "team":
-        return TdTeam(Layout.of(C4, LINES), TdSettings(coherence=True, learners=2, exchange=10))
-    if kind == "search":
-        return OnlineLearner(C4, OnlineSettings(coherence=True, opening_plies=4))
-    return NeuralLearner(TTT, NeuralSettings(hidden=(8,), games_per_round=20, epsilon=0.1, remembered=2), limit=60)
-
-
-def checkpoint_kind(kind: str) -> Kind:
-    def make(folder: Path) -> Path:
-        it = learner(kind)
-        it.learn(20)
-        it.save(folder / "x.resume")
-        return folder / "x.resume"
-
-    def read(file: Path) -> Any:
-        """Everything that was restored, as it would be saved."""
-        it = learner(kind)
-        it.restore(file)
-        it.save(file.with_name("again"))
-        return file.with_name("again").read_bytes()
-
-    return Kind(f"checkpoint, {kind}", make, read, promised=True)
-
-
-# --- Evals and tables ------------------------------------------------------------------------------------------------
-def random_net(hidden: tuple[int, ...]) -> NetEval:
-    rng, start = np.random.default_rng(5), first_net(TTT, hidden, 1)
-    return NetEval(TTT, {k: rng.normal(0, 0.3, t.shape) for k, t in start.tensors().items() if k in TENSORS})
-
-
-def random_mlp() -> MlpEval:
-    rng, n, p = np.random.default_rng(5), len(TTT.feature_names), TTT.n_phases
-    shapes = {"w1": (n, 8), "b1": (p, 8), "w2": (8, 4), "b2": (4,), "w3": (4,), "b3": (1,)}
-    return MlpEval(TTT, {k: rng.normal(0, 0.3, s).astype(np.float32) for k, s in shapes.items()})
-
-
-def random_patterns() -> PatternEval:
-    rng, layout = np.random.default_rng(5), Layout.of(C4, LINES)
-    return PatternEval.from_weights(layout, rng.normal(size=(layout.n_groups, layout.entries)))
-
-
-EVALS = {
-    "linear": lambda: LinearEval.from_heuristic(TTT, "lines"),
-    "mlp": random_mlp,
-    "net": lambda: random_net((8,)),
-    "net of two layers": lambda: random_net((8, 8)),
-    "net of half bytes": lambda: random_net((8,)).halved(),
-    "quantised": lambda: quantise(random_net((8,))),
-    "patterns": random_patterns,
-}
-
-
-def evaluator_kind(name: str) -> Kind:
-    def make(folder: Path) -> Path:
-        return save_evaluator(EVALS[name](), folder / "e.safetensors")  # type: ignore[no-untyped-call]
-
-    def read(file: Path) -> Any:
-        tensors = load_evaluator(file, C4 if name == "patterns" else TTT).tensors()
-        return {k: (t.dtype.str, t.shape, t.tobytes()) for k, t in tensors.items()}
-
-    return Kind(f"Eval, {name}", make, read, promised=True)
-
-
-def checkers_file(folder: Path) -> Path:
-    codes = np.random.default_rng(1).integers(0, 3, checkers_table.offsets(2)[checkers_table.NOTHING]).astype(np.uint8)
-    table = checkers_table.EndgameTable(2, checkers_table.pack(codes))
-    return checkers_table.save_table(table, folder / "checkers-2.table")
-
-
-SHAPES = {"two": (20, 20), "home": (30, 5), "first": (10, 5)}
-"""Of bear-off tables that are read quickly."""
-
-
-def bearoff_file(folder: Path) -> Path:
-    rng = np.random.default_rng(1)
-    parts = {name: rng.random(shape, np.float32) for name, shape in SHAPES.items()}
-    return bearoff.save(bearoff.Bearoff(**parts), folder / "backgammon.table")
-
-
-def bearoff_of(file: Path) -> Any:
-    table = bearoff.load(file)
-    return [getattr(table, name).tobytes() for name in SHAPES]
-
-
-def card_file(folder: Path) -> Path:
-    shown = json.loads((ZOO / "connect_four" / "linear.json").read_text())
-    save_evaluator(LinearEval.zero(C4), folder / "connect_four" / "mine.safetensors")
-    write_json(folder / "connect_four" / "mine.json", shown | {"name": "mine"})
-    return folder / "connect_four" / "mine.json"
-
-
-ZOO = Path(zoo_command.__file__).parents[1] / "zoo"
-
-
-def card_of(file: Path) -> Any:
-    """The card, and what the command shows of it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("evallearn.evaluators.zoo.zoo_folder", lambda: file.parents[1])
-        patch.setattr(zoo_command, "out", Console(quiet=True))
-        card = read_card("connect_four/mine")
-        zoo_command.show(card)
-        zoo_command.out.print(zoo_command.overview([card]))
-        return card
-
-
-# --- records ---------------------------------------------------------------------------------------------------------
-CONFIG = SelfPlayConfig(games=8, games_per_shard=4, seed=3, random_plies=1)
-
-
-def records_in(folder: Path) -> Any:
-    return run_selfplay(folder, TTT, [RandomAgent(TTT)] * 2, CONFIG)
-
-
-def records_kind(name: str, file: str, *, manifest: bool = True, again: bool = False) -> Kind:
-    def make(folder: Path) -> Path:
-        records_in(folder)
-        if not manifest:
-            (folder / "manifest.json").unlink()
-        return folder / file
-
-    def read(path: Path) -> Any:
-        folder = path.parents[0 if path.suffix == ".json" else 1]
-        if again:  # the same command once more
-            return records_in(folder).to_json()
-        data = Dataset([folder], game=TTT)
-        return data.n_games, data.n_records, str(data.origin), [str(record) for record in data.records()]
-
-    return Kind(name, make, read, promised=True, again=file == "manifest.json")
-
-
-# --- what people write -----------------------------------------------------------------------------------------------
-def games_kind(suffix: str, game: Game) -> Kind:
-    def make(folder: Path) -> Path:
-        two = RandomAgent(game), RandomAgent(game, "other")
-        found = play_match(game, *two, MatchConfig(pairs=2, random_plies=2, seed=2), keep_games=True)
-        cut = [
-            replace(r, actions=r.actions[:30], utilities=(0.0, 0.0), end="adjudicated: plies=30") for r in found.records
-        ]
-        write_games(folder / f"x{suffix}", game, found.records if game is TTT else cut)
-        return folder / f"x{suffix}"
-
-    return Kind(f"games, {suffix}", make, lambda file: [r.to_json() for r in read_games(file, game)], promised=False)
-
-
-def suite_file(folder: Path) -> Path:
-    suite = make_suite(TTT, LinearEval.zero(TTT), Limits(depth=2), positions=12)
-    write_suite(suite, folder / "suite.jsonl")
-    return folder / "suite.jsonl"
-
-
-def openings_file(folder: Path) -> Path:
-    lines = [TTT.to_text(opening.state) for opening in openings(TTT, 12, 2, 1)]
-    (folder / "openings.txt").write_text("# mine\n" + "\n".join(lines) + "\n")
-    return folder / "openings.txt"
-
-
-def saved_file(folder: Path) -> Path:
-    session = Session(TTT, (None, RandomAgent(TTT)), seed=5)
-    for _ in range(4):
-        if session.step() is None:
-            session.play(TTT.actions(session.state)[0])
-    save_game(session, folder / "saved.json")
-    return folder / "saved.json"
-
-
-def saved_of(file: Path) -> Any:
-    session = load_game(file, TTT, lambda text: RandomAgent(TTT, text))
-    return session.state, session.seed, session.number, len(session.plies)
-
-
-# --- all of them -----------------------------------------------------------------------------------------------------
-KINDS = [
-    match_kind("sets.jsonl", "sets.jsonl", TTT),
-    match_kind("sets.jsonl, moves as text", "sets.jsonl", Takeaway()),
-    replay_kind(),
-    match_kind("match.json", "match.json", TTT),
-    Kind("run.json", run_json, lambda file: Run(TTT, file.parent, SMALL).open(), promised=True),
-    Kind("steps/*.json", step_json, step, promised=True, again=True),
-    Kind("result.json", result_json, lambda file: folder_info(file.parent), promised=True),
-    Kind("curve.json", curve_json, curve_of, promised=True),
-    *(checkpoint_kind(kind) for kind in ("patterns", "team", "search", "net")),
-    *(evaluator_kind(name) for name in EVALS),
-    Kind("table, checkers", checkers_file, lambda f: checkers_table.load_table(f).packed.tobytes(), promised=True),
-    Kind("table, backgammon", bearoff_file, bearoff_of, promised=True),
-    Kind("card of the zoo", card_file, card_of, promised=False),
-    records_kind("manifest.json", "manifest.json"),
-    records_kind("manifest.json, selfplay", "manifest.json", again=True),
-    records_kind("shard", "records/shard-000000.parquet"),
-    records_kind("shard, no manifest", "records/shard-000000.parquet", manifest=False),
-    records_kind("shard, selfplay", "records/shard-000000.parquet", again=True),
-    *(games_kind(suffix, TTT) for suffix in (".jsonl", ".json", ".txt")),
-    games_kind(".pgn", get_game("chess")),
-    games_kind(".pdn", get_game("checkers")),
-    Kind("suite", suite_file, lambda file: [str(item) for item in read_suite(file, TTT).items], promised=False),
-    Kind("openings", openings_file, lambda file: read_openings(file, TTT), promised=False),
-    Kind("saved game", saved_file, saved_of, promised=False),
-]
-
-
-@pytest.mark.parametrize("n", [FEW, pytest.param(MANY, marks=pytest.mark.long)], ids=["few", "many"])
+@N
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_damaged_file_is_read_as_it_was_or_refused(
     kind: Kind, n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -343,3 +39,25 @@ def test_a_damaged_file_is_read_as_it_was_or_refused(
     assert set(tried) <= {SAME, REFUSED, OTHER}
     assert kind.again or tried[REFUSED] > n // 4
     assert not (kind.promised and tried[OTHER])
+
+
+@N
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.forge], ids=lambda kind: kind.name)
+def test_a_forged_file_with_fitting_checksums_ends_in_no_traceback(kind: Kind, n: int, tmp_path: Path) -> None:
+    tried = try_mutants(kind, tmp_path, n, forged=True)
+    print(tried.row(f"{kind.name}, forged"))
+    assert tried.total() == n
+    assert set(tried) <= {SAME, REFUSED, OTHER}
+
+
+def test_every_module_that_reads_files_is_in_the_table() -> None:
+    folders = [ROOT / name for name in ("evallearn", "games", "search", "data", "train")]
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for folder in folders
+        for path in folder.rglob("*.py")
+        if not any(part.is_symlink() for part in path.parents) and READS.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == set(READERS)
+    known, named = {kind.name for kind in KINDS}, [kinds for kinds in READERS.values() if isinstance(kinds, tuple)]
+    assert {name for kinds in named for name in kinds} == known

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,6 +13,7 @@ from evallearn.arena.records import GameRecord
 from evallearn.arena.seating import Played, SetScore, by_game, score_set
 from evallearn.arena.sprt import Sprt, SprtState
 from evallearn.arena.stats import EloEstimate, elo_from_pairs
+from evallearn.digest import plain_json
 from evallearn.protocols import Game
 
 CURVE_POINTS = 20
@@ -103,7 +103,7 @@ class MatchResult:
             data["sprt"] |= terms
         if not self.records:
             del data["records"]
-        return json.loads(json.dumps(data))  # type: ignore[no-any-return]  # JSON may be anything
+        return plain_json(data)
 
 
 class Tally:

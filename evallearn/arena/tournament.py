@@ -19,6 +19,7 @@ from evallearn.agents import Agent
 from evallearn.arena.match import MatchConfig, check_match, play_held_match
 from evallearn.arena.ratings import Rating, bradley_terry
 from evallearn.arena.result import MatchResult, Tally
+from evallearn.digest import plain_json
 from evallearn.errors import SpecError
 from evallearn.locks import hold_folder
 from evallearn.protocols import Game
@@ -41,15 +42,13 @@ class TournamentResult:
 
     def to_json(self) -> dict[str, Any]:
         """Everything, in plain types."""
-        return json.loads(  # type: ignore[no-any-return]  # JSON may be anything
-            json.dumps({
-                "game": self.game,
-                "names": self.names,
-                "anchor": self.anchor,
-                "ratings": [asdict(r) for r in self.ratings],
-                "matches": [m.to_json() for m in self.matches],
-            })
-        )  # fmt: skip
+        return plain_json({
+            "game": self.game,
+            "names": self.names,
+            "anchor": self.anchor,
+            "ratings": [asdict(r) for r in self.ratings],
+            "matches": [m.to_json() for m in self.matches],
+        })  # fmt: skip
 
 
 def match_folder(base: Path, game: Game, agents: Sequence[Agent], config: MatchConfig) -> Path:

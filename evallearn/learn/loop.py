@@ -12,10 +12,12 @@ from evallearn.evaluators import FeatureEval
 from evallearn.insight import alarms_about
 from evallearn.learn.fitting import Move
 from evallearn.learn.generations import evolve, measure_strength
-from evallearn.learn.run import Run, reversed_row
+from evallearn.learn.rows import reversed_row
+from evallearn.learn.run import Run
 from evallearn.learn.summary import summarise
 from evallearn.locks import hold_folder
 from evallearn.protocols import Evaluator, Limits
+from evallearn.shapes import ALL, has_shape
 from evallearn.workers import keep_workers
 
 
@@ -59,7 +61,10 @@ def find_alarms(run: Run, learned: Mapping[str, FeatureEval], last: int) -> list
     def work(move: Move) -> dict[str, Any]:
         return {"of": of, "alarms": alarms_about(dataset, learned)}
 
-    found: list[dict[str, str]] = run.once("alarms", "alarms", work, lambda f: f.get("of") == of)["alarms"]
+    def whole(found: dict[str, Any]) -> bool:
+        return found.get("of") == of and has_shape(found, {"alarms": [{ALL: str}]})
+
+    found: list[dict[str, str]] = run.once("alarms", "alarms", work, whole)["alarms"]
     return found
 
 

@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any
 
 from evallearn.agents import Agent, SearchAgent, default_limits
-from evallearn.arena import MatchConfig, MatchResult, play_match
+from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.journal import weights_mark
 from evallearn.checked import read_checked, write_checked
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
@@ -25,14 +25,19 @@ from evallearn.digest import json_digest, plain_json
 from evallearn.errors import DataError, EvaluatorError, SpecError, unknown
 from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
+from evallearn.learn.rows import ROW, ladder_row
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.registry import spec_of
+from evallearn.shapes import has_shape
 from evallearn.train.online import require_online
 from evallearn.train.targets import ONLINE_TARGETS, check_target
 from evallearn.train.td import TdSettings
 
 log = logging.getLogger(__name__)
 RATES = ("constant", "decay", "coherence")
+TAUGHT = {"games": int, "records": int, "nodes": int, "error": float, "generator": str}
+FITTED = {"metrics": {"log_loss": (float, None), "baseline_log_loss": (float, None)}}
+"""What a step of learning while playing, and one of fitting, leaves at least."""
 Step = Callable[[str], AbstractContextManager[Move]]
 """step(title): shown to the person who waits."""
 
@@ -209,7 +214,9 @@ class Run:
                     "error": trainer.progress_.error, "generator": incumbent.name}  # fmt: skip
 
         title = f"{config.target} {generation} (from {incumbent.name})"
-        facts = self.once(f"teach-{generation}", title, work, lambda found: self.is_whole(path))
+        facts = self.once(
+            f"teach-{generation}", title, work, lambda found: has_shape(found, TAUGHT) and self.is_whole(path)
+        )
         resume.unlink(missing_ok=True)
         return load_evaluator(path, self.game), {k: v for k, v in facts.items() if k != "seconds"}
 
@@ -257,7 +264,8 @@ class Run:
 
         def whole(found: dict[str, Any]) -> bool:
             manifest = read_manifest(self.records(generation))
-            return manifest is not None and manifest.checksum == found.get("checksum")
+            made = manifest is not None and manifest.checksum == found.get("checksum")
+            return made and has_shape(found, {"games": int, "records": int, "generator": str})
 
         return self.once(f"selfplay-{generation}", f"self-play {generation} ({agent.name})", work, whole)
 
@@ -291,7 +299,7 @@ class Run:
             save_evaluator(evaluator, path)
             return {**details, "file": str(path)}
 
-        details = self.once(f"fit-{name}", f"fit {name}", work, lambda f: "metrics" in f and self.is_whole(path))
+        details = self.once(f"fit-{name}", f"fit {name}", work, lambda f: has_shape(f, FITTED) and self.is_whole(path))
         return load_evaluator(path, self.game), details
 
     def keep(self, evaluator: FeatureEval, name: str) -> None:
@@ -324,31 +332,8 @@ class Run:
             )  # fmt: skip
             return ladder_row(found)
 
-        row = self.once(key, title, work)
+        row = self.once(key, title, work, lambda found: has_shape(found, ROW))
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):
             folder.parent.rmdir()  # unless other matches wait there
         return row
-
-
-def ladder_row(found: MatchResult) -> dict[str, Any]:
-    """What the ladder says about a match, from A's side."""
-    elo = found.elo
-    return {
-        "name": found.names[0].partition("@")[0], "opponent": found.names[1].partition("@")[0],
-        "limit": found.names[0].partition("@")[2],
-        "elo": elo.elo, "low": elo.low, "high": elo.high, "los": elo.los, "score": found.score,
-        "games": found.games, "distinct_games": found.distinct_games,
-        "wins": found.wins, "draws": found.draws, "losses": found.losses,
-        "nodes_per_move": list(found.nodes_per_move), "seconds_per_move": list(found.seconds_per_move),
-    }  # fmt: skip
-
-
-def reversed_row(row: dict[str, Any]) -> dict[str, Any]:
-    """The same match, told from the other side."""
-    return {
-        **row,
-        "name": row["opponent"], "opponent": row["name"], "score": 1 - row["score"], "los": 1 - row["los"],
-        "elo": -row["elo"], "low": -row["high"], "high": -row["low"], "wins": row["losses"], "losses": row["wins"],
-        "nodes_per_move": row["nodes_per_move"][::-1], "seconds_per_move": row["seconds_per_move"][::-1],
-    }  # fmt: skip

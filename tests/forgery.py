@@ -1,0 +1,68 @@
+"""Files with another value inside and checksums that fit it: what somebody writes who knows how they are made."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from mutants import changed
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from evallearn.checked import line_text, with_checksum
+from evallearn.data.records import HEADER_KEY
+from evallearn.digest import json_digest
+from evallearn.train.checkpoints import checksum
+
+
+def without(data: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in data.items() if k != "sha256"}
+
+
+def forge_json(file: Path, rng: random.Random, belongs_to: str = "") -> None:
+    """Another value in a whole JSON file."""
+    found = changed(without(json.loads(file.read_text())), rng)
+    file.write_text(json.dumps(with_checksum(found, belongs_to) if isinstance(found, dict) else found))
+
+
+def forge_sets(file: Path, rng: random.Random) -> None:
+    """Another value in a line of a match's journal."""
+    terms = json_digest(without(json.loads((file.parent / "match.json").read_text())))
+    lines = file.read_text().splitlines(keepends=True)
+    i = rng.randrange(len(lines))
+    found = changed(without(json.loads(lines[i])), rng)
+    lines[i] = line_text(found, terms) if isinstance(found, dict) else f"{found}\n"
+    file.write_text("".join(lines))
+
+
+def forge_checkpoint(file: Path, rng: random.Random) -> None:
+    """Another value in the header, or tensors of another shape, type or with a number that is none."""
+    with safe_open(file, framework="np") as opened:
+        ((key, text),) = opened.metadata().items()
+        tensors = {name: opened.get_tensor(name) for name in sorted(opened.keys())}
+    header, name = json.loads(text), rng.choice(sorted(tensors))
+    header.pop("checksum")
+    tensor = tensors[name]
+    if rng.random() < 0.7:
+        header = changed(header, rng)
+    elif tensor.size and tensor.dtype.kind == "f" and rng.random() < 0.5:
+        tensor.flat[rng.randrange(tensor.size)] = rng.choice([np.nan, np.inf, -np.inf])
+    else:
+        tensors[name] = rng.choice([tensor[:-1], tensor[None], tensor.astype(np.float64), tensor.astype(np.int8)])
+    if isinstance(header, dict):
+        header["checksum"] = checksum(header, tensors)
+    save_file({k: np.ascontiguousarray(t) for k, t in tensors.items()}, file, metadata={key: json.dumps(header)})
+
+
+def forge_shard(file: Path, rng: random.Random) -> None:
+    """Another value in the header of a shard, with a checksum or, as in those of earlier versions, without."""
+    opened = pq.ParquetFile(file)
+    header = changed(without(json.loads(opened.metadata.metadata[HEADER_KEY])), rng)
+    if isinstance(header, dict) and rng.random() < 0.5:
+        header = with_checksum(header)
+    table = opened.read().replace_schema_metadata({HEADER_KEY: json.dumps(header).encode()})
+    pq.write_table(table, file)
