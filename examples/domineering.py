@@ -5,7 +5,7 @@ The players lay dominoes, the first upright, the second lengthwise. Who cannot l
     cd examples
     evallearn check domineering:Domineering
     evallearn play domineering:Domineering
-    evallearn learn domineering:Domineering --games 200
+    evallearn learn domineering:Domineering     # minutes: it measures how fast the game is, and plays as many games
 """
 
 from typing import ClassVar, NamedTuple

@@ -101,7 +101,7 @@ def test_a_damaged_run_json_is_written_again_without_losing_a_step(tmp_path: Pat
     for damaged in ("{", "[]", "{}", good.replace('"seed": 1', '"seed": 2')):
         path.write_text(damaged)
         with pytest.raises(
-            DataError, match=r"run\.json is damaged \(.*\): delete it, and the command of this run writes"
+            DataError, match=r"run\.json is damaged \(.*\): delete it, and the command of this run, with"
         ):
             job.open()
     path.unlink()  # the remedy

@@ -2,7 +2,7 @@
 
 TreeGame      any tree of nested lists; FIGURE_5_2 is the textbook's
 DoubleMove    both floors; a player sometimes moves twice in a row
-Takeaway      plain floor only, with features and a heuristic
+Takeaway      plain floor only, with features and a heuristic; LongTakeaway has many openings
 CoinRace      plain floor only, with chance nodes
 LINES         patterns of Connect Four
 """
@@ -264,6 +264,14 @@ class Takeaway(Game):
         if not pile.isdigit() or player not in ("0", "1"):
             raise BadNotation(f"{self.name} position {text!r}: expected pile:player, as 11:0")
         return (int(pile), int(player))
+
+
+class LongTakeaway(Takeaway):
+    """The same with more openings: each game takes some thirty moves."""
+
+    name = "long_takeaway"
+    start = 61
+    opening_plies = 12
 
 
 class CoinRace(Game):

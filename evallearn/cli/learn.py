@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import math
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from rich.box import SIMPLE
 from rich.table import Table
 
 from evallearn.cli.common import (
     GAME,
+    Steps,
+    console,
     in_a_path,
     json_option,
     out,
@@ -21,7 +26,8 @@ from evallearn.cli.common import (
     show_constant,
     workers_option,
 )
-from evallearn.learn import LearnConfig, Run, learn
+from evallearn.learn import LearnConfig, Run, choose_config, learn
+from evallearn.learn.budget import HOW_TO_COMPILE
 from evallearn.protocols import Game
 from evallearn.report import write_report
 from evallearn.train.targets import TARGETS
@@ -75,16 +81,49 @@ def config_options(f: Any) -> Any:
 def command(game: Game, folder: Path | None, workers: int, json_to: str | None, **settings: Any) -> None:
     """The whole loop on GAME: self-play, records, a linear and a neural Eval, fair matches, a report.
 
-    The same command resumes what was interrupted.
+    The same command resumes what was interrupted. Where a game has no compiled rules, numbers that are not given suit
+    its speed: the run takes ten minutes at most.
 
     Example: evallearn learn connect_four
     """
     config = LearnConfig(**settings)
     folder = folder or Path("runs") / f"{in_a_path(game.name)}-seed{config.seed}"
+    ctx = click.get_current_context()
+    given = [name for name in settings if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
     with progress_bars() as steps:
-        result = learn(Run(game, folder, config, workers, steps.step))
+        run = Run(game, folder, config, workers, steps.step)
+        if game.rules is None:
+            run = suited(run, given, steps)
+        result = learn(run)
     write_report(result, folder / "report.html")
     report(result, json_to, lambda: show(result))
+
+
+def suited(run: Run, given: list[str], steps: Steps) -> Run:
+    """The run of a game without compiled rules with numbers that suit its speed; says what it does, and how long."""
+    game = run.game
+    console.print(
+        f"{game.name} has no compiled rules, which makes it about 100 times slower; {HOW_TO_COMPILE}", style="bold"
+    )
+    with steps.step(f"speed of {game.name}"):
+        choice = choose_config(game, run.folder, run.config, given, run.workers)
+    run = replace(run, config=choice.config, measured=choice.measured)
+    if choice.measured is not None:
+        console.print(planned(run, choice.measured))
+        console.print(f"with these numbers, and without a measurement: {run.command}")
+    return run
+
+
+def planned(run: Run, measured: Mapping[str, Any]) -> str:
+    """How long a run takes and what it does, in two lines."""
+    config, minutes = run.config, math.ceil(measured["seconds"] / 60)
+    return (
+        f"takes about {minutes} min; processes: {measured['workers']}, each at "
+        f"{measured['speed']['positions_per_second']:,.0f} positions a second\n"
+        f"generations: {config.generations}, each of {config.games:,} games at depth {config.depth}; matches: "
+        f"{config.match_pairs:,} openings at depth {config.match_depth}, a fifth of them at "
+        f"{config.match_milliseconds:g} ms a move"
+    )
 
 
 def show(result: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""A run: its configuration, its folder, and its steps, each of which leaves its result there.
+"""A run: its folder and its steps, each of which leaves its result there.
 
 A step whose result is there is not done again: a run that was stopped goes on where it stopped.
 """
@@ -6,12 +6,11 @@ A step whose result is there is not done again: a run that was stopped goes on w
 from __future__ import annotations
 
 import logging
-import shlex
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -22,88 +21,31 @@ from evallearn.arena.journal import weights_mark
 from evallearn.checked import read_checked, write_checked
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
 from evallearn.digest import json_digest, plain_json
-from evallearn.errors import DataError, EvaluatorError, SpecError, unknown
+from evallearn.errors import DataError, EvaluatorError
 from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
+from evallearn.learn.config import LearnConfig, learn_command
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.learn.rows import ROW, ladder_row
 from evallearn.protocols import Evaluator, Game, Limits
-from evallearn.registry import spec_of
 from evallearn.shapes import has_shape
 from evallearn.train.online import require_online
-from evallearn.train.targets import ONLINE_TARGETS, check_target
-from evallearn.train.td import TdSettings
+from evallearn.train.targets import ONLINE_TARGETS
 
 log = logging.getLogger(__name__)
-RATES = ("constant", "decay", "coherence")
 TAUGHT = {"games": int, "records": int, "nodes": int, "error": float, "generator": str}
 FITTED = {"metrics": {"log_loss": (float, None), "baseline_log_loss": (float, None)}}
 """What a step of learning while playing, and one of fitting, leaves at least."""
 Step = Callable[[str], AbstractContextManager[Move]]
 """step(title): shown to the person who waits."""
+RUN = "run.json"
+SHARDS = 64
+"""Files of records in a generation, at least, where the game has no compiled rules."""
 
 
 @contextmanager
 def silent(title: str) -> Iterator[Move]:
     """A Step that shows nothing."""
     yield lambda done, total: None
-
-
-@dataclass(frozen=True)
-class LearnConfig:
-    """What a run does. It is stored in the run's folder: another configuration needs another folder."""
-
-    seed: int = 1
-    """The same seed gives the same records, Evals and matches (but for those at equal time)."""
-    generations: int = 3
-    """Rounds of self-play, at most; the first plays without knowledge, each later one with the best Eval so far."""
-    patience: int = 3
-    """So many generations in a row without a better Eval end the run early."""
-    gate: float = 0.95
-    """How sure a match must make it that a candidate is better than the incumbent, for it to take its place."""
-    target: str = "outcome"
-    """What a position should be worth: see train/targets.py."""
-    blend: float = 0.5
-    """With target blend: the share of the outcome."""
-    trace: float = 0.7
-    """With td and tdleaf: lambda, how far what happens later reaches back."""
-    rate: str = "decay"
-    """Of an Eval that learns while it plays: whether its steps are `constant`, shrink to nothing in the course of a
-    generation (`decay`), or shrink and also differ by weight (`coherence`)."""
-    alpha: float | None = None
-    """Which part of an error such a step takes away; None: what suits the target."""
-    games: int = 12000
-    """Games of self-play in each generation."""
-    depth: int | None = None
-    """Plies that self-play looks ahead; None: what suits the game, 4 for alpha-beta, 1 with dice."""
-    exploration: float = 0.02
-    """Share of random actions in self-play."""
-    random_plies: int | None = None
-    """Random plies that open each game; None: what suits the game."""
-    match_depth: int | None = None
-    """Plies that both sides of a match look ahead; None: what suits the game."""
-    match_pairs: int = 1000
-    """Openings of each match of the ladder; each is played twice, with seats swapped."""
-    match_milliseconds: float = 2.0
-    """Time per move of the matches at equal time."""
-
-    def __post_init__(self) -> None:
-        whole = {"generations": (1, 1000), "patience": (1, 1000), "games": (100, 10**9), "match_pairs": (1, 10**7),
-                 "seed": (0, 2**53)}  # fmt: skip
-        for name, (least, most) in whole.items():
-            if not least <= getattr(self, name) <= most:
-                raise SpecError(f"{name}={getattr(self, name)}: give a whole number from {least} to {most}")
-        if not 0.5 <= self.gate < 1:
-            raise SpecError(f"gate={self.gate}: give a likelihood from 0.5 (any lead will do) to below 1, such as 0.95")
-        if not 0 < self.match_milliseconds < 1e9:
-            raise SpecError(f"match_milliseconds={self.match_milliseconds}: give a number above 0")
-        check_target(self.target, self.blend)
-        if self.rate not in RATES:
-            raise unknown("rate", self.rate, RATES)
-        TdSettings(alpha=self.alpha or 1.0, lambda_=self.trace)
-        for depth in (self.depth, self.match_depth):
-            if depth is not None:
-                Limits(depth=depth)  # these refuse what they cannot work with, before anything is played
-        SelfPlayConfig(exploration=self.exploration, random_plies=self.random_plies or 0)
 
 
 @dataclass
@@ -115,13 +57,13 @@ class Run:
     config: LearnConfig
     workers: int = 1
     step: Step = silent
+    measured: Mapping[str, Any] | None = None
+    """What was measured, and which settings were chosen by it (learn/budget.py)."""
 
     @property
     def command(self) -> str:
         """What makes this run again, in another folder."""
-        changed = [(f.name, getattr(self.config, f.name)) for f in fields(self.config)]
-        options = [f"--{n.replace('_', '-')}={v}" for n, v in changed if n == "seed" or v != getattr(LearnConfig, n)]
-        return shlex.join(["evallearn", "learn", spec_of(self.game), *options])
+        return learn_command(self.game, self.config)
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -130,12 +72,9 @@ class Run:
 
     def open(self) -> None:
         """Create the folder, or make sure that it holds this very run."""
-        if self.config.target in ONLINE_TARGETS:
-            require_online(self.game)
-        feature_hash(self.game)  # refuses features that are no numbers, before anything is played
-        path, steps = self.folder / "run.json", list((self.folder / "steps").glob("*.json"))
-        if path.exists():
-            found = read_checked(path, "delete it, and the command of this run writes it again and goes on")
+        check_learnable(self.game, self.config)
+        found, steps = read_run(self.folder), list((self.folder / "steps").glob("*.json"))
+        if found is not None:
             for key, value in self.terms.items():
                 if found.get(key) != value:
                     raise DataError(
@@ -143,9 +82,9 @@ class Run:
                         "choose another --run, or remove the folder"
                     )
         elif steps and not any(map(self.read_step, steps)):
-            raise DataError(f"{self.folder} holds steps of another run, and no run.json: remove it, or choose another")
+            raise DataError(f"{self.folder} holds steps of another run, and no {RUN}: remove it, or choose another")
         else:
-            write_checked(path, self.terms)
+            write_checked(self.folder / RUN, self.terms | ({"measured": self.measured} if self.measured else {}))
 
     def once(
         self,
@@ -251,6 +190,7 @@ class Run:
             seed=config.seed * 1000 + generation,
             random_plies=self.opening_plies,
             exploration=config.exploration,
+            games_per_shard=self.games_per_shard,
         )
         agent = SearchAgent(self.game, evaluator, self.limits(config.depth), random_ties=True)
 
@@ -268,6 +208,12 @@ class Run:
             return made and has_shape(found, {"games": int, "records": int, "generator": str})
 
         return self.once(f"selfplay-{generation}", f"self-play {generation} ({agent.name})", work, whole)
+
+    @property
+    def games_per_shard(self) -> int:
+        """How many games a kill may lose: few where a game takes seconds, without compiled rules."""
+        usual = SelfPlayConfig.games_per_shard
+        return usual if self.game.rules is not None else max(1, min(usual, self.config.games // SHARDS))
 
     def records(self, generation: int) -> Path:
         return self.folder / f"generation-{generation}"
@@ -337,3 +283,21 @@ class Run:
         with suppress(OSError):
             folder.parent.rmdir()  # unless other matches wait there
         return row
+
+
+def check_learnable(game: Game, config: LearnConfig) -> None:
+    """Refuse what cannot be learned, before anything is played."""
+    if config.target in ONLINE_TARGETS:
+        require_online(game)
+    LinearEval.zero(game)  # refuses a game without features
+    feature_hash(game)  # refuses features that are no numbers
+
+
+def read_run(folder: Path) -> dict[str, Any] | None:
+    """What run.json says of the run in the folder; None if there is none. Raises DataError where it is damaged."""
+    path = folder / RUN
+    if not path.exists():
+        return None
+    return read_checked(
+        path, "delete it, and the command of this run, with all its numbers, writes it again and goes on"
+    )

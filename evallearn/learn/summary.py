@@ -12,7 +12,7 @@ from evallearn.agents import parse_evaluator
 from evallearn.data import Dataset
 from evallearn.evaluators import FeatureEval
 from evallearn.learn.generations import History
-from evallearn.learn.run import Run
+from evallearn.learn.run import Run, read_run
 from evallearn.train import measure, predictor
 
 Rows = list[dict[str, Any]]
@@ -23,6 +23,7 @@ def summarise(run: Run, reference: str, rows: Rows, timed: Rows, history: Histor
     found = {p.stem: run.read_step(p) for p in sorted((run.folder / "steps").glob("*.json"))}
     steps = {name: step for name, step in found.items() if step is not None}
     dataset = run.dataset(history.last)
+    measured = (read_run(run.folder) or {}).get("measured")
     return {
         "evallearn": __version__,
         "game": run.game.name,
@@ -30,6 +31,7 @@ def summarise(run: Run, reference: str, rows: Rows, timed: Rows, history: Histor
         "seed": run.config.seed,
         "command": run.command,
         "settings": settings(run),
+        **({"measured": measured} if measured else {}),
         "records": sum(g.get("records", 0) for g in history.generations),
         "seconds": {name: step["seconds"] for name, step in steps.items()},
         "files": files(run),
