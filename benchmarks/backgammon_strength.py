@@ -21,6 +21,7 @@ import argparse
 import json
 import math
 import sys
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from evallearn.errors import DataError, EvallearnError, SpecError
 from evallearn.evaluators import read_header
 from evallearn.games.backgammon.notation import position_id
 from evallearn.protocols import Evaluator, Game
+from evallearn.shares import Share, counted, share_of
 from evallearn.trust import FULL_TRUST
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/backgammon"
@@ -115,8 +117,8 @@ def losses(agent: Agent, rows: list[dict[str, Any]], shares: dict[str, float]) -
         strata[name] = {
             "n": len(x),
             "millipoints": float(x.mean()),
-            "best_move": float((x <= 1e-6).mean()),
-            "blunders": float((x > 1000 * BLUNDER).mean()),
+            "best_move": asdict(counted(int((x <= 1e-6).sum()), len(x))),
+            "blunders": asdict(counted(int((x > 1000 * BLUNDER).sum()), len(x))),
         }
         mean += share * float(x.mean())
         variance += share**2 * float(x.var()) / len(x)
@@ -150,7 +152,7 @@ def show_reference(found: dict[str, Any]) -> None:
     for name, row in found["strata"].items():
         print(
             f"  {name:<8} {row['n']:4} decisions {row['millipoints']:7.2f} millipoints, "
-            f"best move {row['best_move']:.1%}, blunders {row['blunders']:.1%}"
+            f"best move {Share(**row['best_move'])}, blunders {Share(**row['blunders'])}"
         )
     for column, row in found.get("static", {}).items():
         parts = ", ".join(f"{name} {value:.4f}" for name, value in row["strata"].items())
@@ -174,9 +176,15 @@ def pubeval(given: argparse.Namespace) -> dict[str, Any]:
         "who": agent.name, "rival": "pubeval", "games": points.size, "seed": given.seed,
         "points_per_game": float(points.mean()),
         "standard_error": float(points.mean(axis=1).std(ddof=1) / math.sqrt(pairs)),
-        "wins": float((points > 0).mean()),
-        "gammons": float((points > 1).mean()), "gammons_lost": float((points < -1).mean()),
+        "wins": of_pairs(points > 0), "gammons": of_pairs(points > 1), "gammons_lost": of_pairs(points < -1),
     }  # fmt: skip
+
+
+def of_pairs(hits: np.ndarray) -> dict[str, float]:
+    """The share of hits, bool[pairs, 2]; the two games of a pair have the same dice."""
+    found = share_of(hits.sum(axis=1), np.full(len(hits), 2))
+    assert found is not None  # there is a pair or more
+    return asdict(found)
 
 
 def gnubg(given: argparse.Namespace) -> dict[str, Any]:
@@ -189,7 +197,7 @@ def gnubg(given: argparse.Namespace) -> dict[str, Any]:
     figures = {
         "who": agent.name, "rival": rival.name, "games": found.games, "seed": given.seed,
         "points_per_game": found.margin.value, "standard_error": found.margin.standard_error,
-        "wins": found.wins / found.games,
+        "wins": asdict(counted(found.wins, found.games)),
     }  # fmt: skip
     if found.luck is not None:
         fair = found.luck
@@ -200,12 +208,12 @@ def gnubg(given: argparse.Namespace) -> dict[str, Any]:
 
 def show_match(found: dict[str, Any]) -> None:
     points = f"{found['points_per_game']:+.4f} +- {found['standard_error']:.4f} points per game"
-    print(f"{found['who']} - {found['rival']}, {found['games']} games: {points}, {found['wins']:.1%} won")
+    print(f"{found['who']} - {found['rival']}, {found['games']} games: {points}, won {Share(**found['wins'])}")
     if "luck_adjusted" in found:
         fair = f"{found['luck_adjusted']:+.4f} +- {found['luck_adjusted_standard_error']:.4f}"
         print(f"  luck off: {fair} (variance {found['variance_ratio']:.3f} of the plain, judge {found['judge']})")
     if "gammons" in found:
-        print(f"  gammons won {found['gammons']:.1%}, lost {found['gammons_lost']:.1%}")
+        print(f"  gammons won {Share(**found['gammons'])}, lost {Share(**found['gammons_lost'])}")
 
 
 COMMANDS = {"reference": (reference, show_reference), "pubeval": (pubeval, show_match), "gnubg": (gnubg, show_match)}

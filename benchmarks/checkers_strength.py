@@ -26,6 +26,7 @@ from evallearn.arena import MatchConfig
 from evallearn.errors import DataError
 from evallearn.games.checkers.moves import State
 from evallearn.games.checkers.table import EndgameTable, build_table
+from evallearn.shares import counted
 from evallearn.trust import FULL_TRUST
 
 SAMPLE = Path(__file__).resolve().parents[2] / "shared/reference/checkers/checkers_egdb_sample_dev.csv"
@@ -73,7 +74,7 @@ def endgames(given: argparse.Namespace) -> None:
     endings = [e for e in read_sample(SAMPLE) if not GAME.is_terminal(e.state)]  # in a few there is no move to choose
     wrong = mistakes(parse_agent(f"{given.eval}@nodes={given.nodes}", GAME, trust=FULL_TRUST), endings, build_table())
     kept, n = len(endings) - len(wrong), len(endings)
-    print(f"endgames: {kept} of {n} ({kept / n:.2%}) kept by {given.eval} with {given.nodes} nodes")
+    print(f"endgames: {kept} of {n} kept, {counted(kept, n)}, by {given.eval} with {given.nodes} nodes")
     for (before, after), times in Counter((WORDS[e.value], WORDS[left]) for e, left in wrong).most_common():
         print(f"  {before} became {after}: {times}")
     for e, _ in wrong if given.names else ():

@@ -23,6 +23,7 @@ from evallearn.agents import Agent
 from evallearn.arena import MatchConfig, MatchResult
 from evallearn.errors import DataError
 from evallearn.protocols import State
+from evallearn.shares import counted
 from evallearn.trust import FULL_TRUST
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/chess"
@@ -73,7 +74,8 @@ def wac(given: argparse.Namespace) -> None:
     """Win at Chess (Reinfeld): 300 positions with a winning move, and a few with one to avoid."""
     problems = list(read_epd(needed(WAC)))
     missed = unsolved(parse_agent(f"{given.eval}@nodes={given.nodes}", GAME, trust=FULL_TRUST), problems)
-    print(f"WAC: {len(problems) - len(missed)} of {len(problems)} solved by {given.eval} with {given.nodes} nodes")
+    solved, n = len(problems) - len(missed), len(problems)
+    print(f"WAC: {solved} of {n} solved, {counted(solved, n)}, by {given.eval} with {given.nodes} nodes")
     if given.names:
         print("not solved:", " ".join(missed))
 

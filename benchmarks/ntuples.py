@@ -28,6 +28,7 @@ from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.patterns import pattern_set
 from evallearn.protocols import Game, Limits, State
 from evallearn.search import AlphaBeta
+from evallearn.shares import Share, counted
 from evallearn.train.patterns import PatternTrainer
 from evallearn.train.self_taught import Progress
 from evallearn.train.td import TdLearner
@@ -51,7 +52,7 @@ def solved_positions(game: Game) -> list[tuple[State, dict[Any, int]]]:
     return found
 
 
-def keeps_by_one_ply(evaluator: PatternEval, positions: list[tuple[State, dict[Any, int]]]) -> float:
+def keeps_by_one_ply(evaluator: PatternEval, positions: list[tuple[State, dict[Any, int]]]) -> Share:
     """The share of positions in which the action with the best Eval after it keeps the outcome."""
     game, kept = evaluator.game, 0
     after = [game.result(s, a) for s, values in positions for a in values]
@@ -59,17 +60,17 @@ def keeps_by_one_ply(evaluator: PatternEval, positions: list[tuple[State, dict[A
     for _, values in positions:
         seen = {a: next(worth) for a in values}
         kept += values[max(seen, key=seen.__getitem__)] == max(values.values())
-    return kept / len(positions)
+    return counted(kept, len(positions))
 
 
-def keeps_by_search(evaluator: PatternEval, positions: list[tuple[State, dict[Any, int]]], depth: int) -> float:
+def keeps_by_search(evaluator: PatternEval, positions: list[tuple[State, dict[Any, int]]], depth: int) -> Share:
     """The same for alpha-beta of that depth."""
     search = AlphaBeta(evaluator.game, evaluator)
     kept = [values[search.search(s, Limits(depth=depth)).action] == max(values.values()) for s, values in positions]
-    return sum(kept) / len(kept)
+    return counted(sum(kept), len(kept))
 
 
-def right_signs(evaluator: PatternEval) -> float:
+def right_signs(evaluator: PatternEval) -> Share:
     """The share of the won and lost positions after 8 plies whose sign the Eval has."""
     game, words, signs = evaluator.game, [], []
     with gzip.open(REFERENCE / "connect_four/c4_8ply_67557.csv.gz", "rt", newline="") as file:
@@ -78,14 +79,15 @@ def right_signs(evaluator: PatternEval) -> float:
             signs.append(np.sign(int(row["score"])))
     values, wanted = evaluate_words(evaluator, np.array(words, np.uint64)), np.array(signs)
     decided = wanted != 0
-    return float((np.sign(values)[decided] == wanted[decided]).mean())
+    right = np.sign(values)[decided] == wanted[decided]
+    return counted(int(right.sum()), len(right))
 
 
 def measure_connect_four(evaluator: PatternEval, depth: int) -> None:
     positions = solved_positions(evaluator.game)
-    print(f"1-ply keeps the outcome in {keeps_by_one_ply(evaluator, positions):.4f} of {len(positions)} positions")
-    print(f"alpha-beta depth {depth} keeps it in {keeps_by_search(evaluator, positions, depth):.4f}")
-    print(f"right sign in {right_signs(evaluator):.4f} of the decided positions after 8 plies")
+    print(f"1-ply keeps the outcome in {keeps_by_one_ply(evaluator, positions)} of {len(positions)} positions")
+    print(f"alpha-beta depth {depth} keeps it in {keeps_by_search(evaluator, positions, depth)}")
+    print(f"right sign in {right_signs(evaluator)} of the decided positions after 8 plies")
 
 
 # --- learning --------------------------------------------------------------------------------------------------------
@@ -101,7 +103,7 @@ def learn(game: Game, options: argparse.Namespace) -> PatternEval:
             return
         rate = (now.moves - last[1]) / (now.seconds - last[0])
         last[:] = now.seconds, now.moves
-        kept = f", 1-ply keeps {keeps_by_one_ply(trainer.evaluator(), positions):.4f}" if positions else ""
+        kept = f", 1-ply keeps {keeps_by_one_ply(trainer.evaluator(), positions)}" if positions else ""
         print(f"{now.seconds:6.0f} s  {now.games:10,} games  {rate:9,.0f} moves/s  {now.error:.4f}{kept}", flush=True)
 
     trainer.fit(game, games=options.games, seconds=None if options.games else 60 * options.minutes, on_progress=tell)

@@ -14,7 +14,6 @@ The players are read from ../shared/reference; where they are absent, it says so
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators import PatternEval, load_evaluator
 from evallearn.games.othello import Othello
 from evallearn.games.othello_rules import RULES, State
+from evallearn.shares import Share, share_of
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/othello"
 RANDOM_RATE = 0.1
@@ -179,11 +179,13 @@ def play(boards, first, second, random_rate, seed):
     return scores
 
 
-def league(player: Player, swh: Player, games: int, seed: int = 1) -> tuple[float, float]:
-    """(a): the score against SWH and half of its 95 % interval."""
+def league(player: Player, swh: Player, games: int, seed: int = 1) -> Share:
+    """(a): the score against SWH."""
     start = np.array([Othello().encode(Othello().initial())] * (games // 2), np.uint64)
     scores = play(start, player.arrays, swh.arrays, RANDOM_RATE, seed)
-    return float(scores.mean()), 1.96 * float(scores.std(ddof=1)) / math.sqrt(len(scores))
+    found = share_of(scores)
+    assert found is not None  # there are games
+    return found
 
 
 def on_boards(player: Player, others: list[Player], boards: np.ndarray) -> dict[str, float]:
@@ -199,8 +201,8 @@ def on_boards(player: Player, others: list[Player], boards: np.ndarray) -> dict[
 def measure(player: Player, games: int) -> None:
     """Both leagues, a line for each opponent."""
     players = published()
-    score, half = league(player, players["SWH"], games)
-    print(f"{player.name}: {score:.4f} +- {half:.4f} against SWH, 1-ply, 10 % random moves, {games} games")
+    score = league(player, players["SWH"], games)
+    print(f"{player.name}: {score} against SWH, 1-ply, 10 % random moves, {games} games")
     scores = on_boards(player, list(players.values()), lucas_boards())
     for name, one in sorted(scores.items(), key=lambda kv: kv[1]):
         print(f"    {name:<42} {one:.4f}")
@@ -210,8 +212,8 @@ def measure(player: Player, games: int) -> None:
 def check() -> None:
     """The figures of the literature: All2 has 0.960 against SWH; CoCMAES-4+2x2 0.820 and SWH 0.286 on the boards."""
     players, boards = published(), lucas_boards()
-    score, half = league(players["Jaskowski2014All2"], players["SWH"], 20_000)
-    print(f"All2 against SWH: {score:.4f} +- {half:.4f}, published 0.960")
+    score = league(players["Jaskowski2014All2"], players["SWH"], 20_000)
+    print(f"All2 against SWH: {score}, published 0.960")
     for name, known in ((BEST, 0.820), ("JaskowskiSzubert2015CoCMAES-4", 0.755), ("SWH", 0.286)):
         mean = np.mean(list(on_boards(players[name], list(players.values()), boards).values()))
         print(f"{name} on the Lucas boards: {mean:.4f} over {len(players) - 1} others, published {known:.3f} over 17")

@@ -10,7 +10,6 @@ Lucas & Runarsson 2006): a weight per square, own minus opposing discs. A finish
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from evallearn.errors import unknown
 from evallearn.games.othello import Othello
 from evallearn.games.othello_rules import RULES, State
 from evallearn.protocols import Heuristic
+from evallearn.shares import Share, share_of
 
 SWH = Path(__file__).resolve().parents[2] / "shared/reference/othello/othello_players/SWH.wpc"
 RANDOM_RATE = 0.1
@@ -101,11 +101,13 @@ def weight_table(heuristic: Heuristic) -> np.ndarray:
     return np.array([[phase.get(name, 0.0) for name in GAME.feature_names] for phase in phases])
 
 
-def match(heuristic: Heuristic, games: int, seed: int) -> tuple[float, float]:
-    """(score, half of the 95 % interval) against SWH, which must be there."""
+def match(heuristic: Heuristic, games: int, seed: int) -> Share:
+    """The score against SWH, which must be there."""
     squares = np.array(SWH.read_text().split(), dtype=np.float64)
     scores = play(START, games, weight_table(heuristic), squares, RANDOM_RATE, seed)
-    return float(scores.mean()), 1.96 * float(scores.std(ddof=1)) / math.sqrt(games)
+    found = share_of(scores)
+    assert found is not None  # `complaint` wants games
+    return found
 
 
 def main() -> int:
@@ -120,8 +122,8 @@ def main() -> int:
         print(problem, file=sys.stderr)
         return 2
     for name in names:
-        score, half = match(GAME.heuristics[name], options.games, options.seed)
-        print(f"{name:<12} {score:.3f} +- {half:.3f} against SWH, 1-ply, 10 % random moves, {options.games} games")
+        score = match(GAME.heuristics[name], options.games, options.seed)
+        print(f"{name:<12} {score} against SWH, 1-ply, 10 % random moves, {options.games} games")
     return 0
 
 

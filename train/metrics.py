@@ -17,6 +17,7 @@ from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.squash import BOUND
+from evallearn.shares import GroupSums, Share
 from evallearn.train.stream import RecordStream, checked
 
 Predict = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -65,6 +66,9 @@ class CalibrationBin:
     """Mean predicted value."""
     outcome: float
     """Mean outcome: equal to `predicted` if the predictor is calibrated."""
+    outcome_low: float
+    """The 95 % interval of the mean outcome, by games: the records of a game share its outcome."""
+    outcome_high: float
     count: int
 
 
@@ -84,6 +88,9 @@ class Metrics:
     """Mean of (value - outcome)^2: four times the Brier score."""
     sign_accuracy: float | None
     """Share of the decided records whose winner was named; a value of 0 counts half; None if all were draws."""
+    sign_accuracy_low: float | None
+    """Its 95 % interval, by games."""
+    sign_accuracy_high: float | None
     baseline_log_loss: float
     """The log loss of the best constant: what a predictor without features reaches on the same records."""
     baseline_brier: float
@@ -99,16 +106,51 @@ class Metrics:
         return plain
 
 
+class _ByGame:
+    """Shares of hits, several at once, of records that come game by game."""
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self._sums = GroupSums(k)
+        self._game: int | None = None
+        self._open = np.zeros((2, k))
+        """Hits and trials of the game that the last batch ended with: the next one may begin with it."""
+
+    def add(self, game: np.ndarray, which: np.ndarray, hits: np.ndarray) -> None:
+        """Record i is a trial of share which[i], with hits[i] hits (0 to 1)."""
+        numbers, index = np.unique(game, return_inverse=True)
+        cell, cells = index * self.k + which, len(numbers) * self.k
+        sums = np.array([np.bincount(cell, w, cells) for w in (hits, None)]).reshape(2, len(numbers), self.k)
+        at = np.searchsorted(numbers, self._game) if self._game is not None else len(numbers)
+        if at < len(numbers) and numbers[at] == self._game:
+            sums[:, at] += self._open
+        else:
+            self._close()
+        last = int(index[-1])
+        self._game, self._open = int(numbers[last]), sums[:, last].copy()
+        sums[:, last] = 0.0
+        self._sums.add(*sums)
+
+    def _close(self) -> None:
+        self._sums.add(self._open[0][None], self._open[1][None])
+        self._open[:] = 0.0
+
+    def shares(self) -> list[Share | None]:
+        self._close()
+        return self._sums.shares()
+
+
 class _Sums:
     """The running sums behind Metrics; their size does not depend on the number of records."""
 
     def __init__(self, bins: int) -> None:
         self.n = self.decided = 0
-        self.log_loss = self.square = self.right = self.outcome = self.outcome_square = 0.0
+        self.log_loss = self.square = self.outcome = self.outcome_square = 0.0
         self.edges = np.linspace(-1.0, 1.0, bins + 1)
         self.bins = np.zeros((3, bins))
+        self.won, self.named = _ByGame(bins), _ByGame(1)
 
-    def add(self, v: np.ndarray, y: np.ndarray) -> None:
+    def add(self, v: np.ndarray, y: np.ndarray, game: np.ndarray) -> None:
         q = (1.0 + y) / 2.0
         self.n += len(y)
         self.log_loss -= float(np.sum(q * np.log((1.0 + v) / 2.0) + (1.0 - q) * np.log((1.0 - v) / 2.0)))
@@ -117,17 +159,20 @@ class _Sums:
         self.outcome_square += float(np.sum(y**2))
         decided = y != 0.0
         self.decided += int(decided.sum())
-        self.right += float(np.sum((1.0 + np.sign(v[decided]) * np.sign(y[decided])) / 2.0))
+        if decided.any():
+            right = (1.0 + np.sign(v[decided]) * np.sign(y[decided])) / 2.0
+            self.named.add(game[decided], np.zeros(len(right), np.int64), right)
         index = np.searchsorted(self.edges[1:-1], v, side="right")
         for row, amount in zip(self.bins, (None, v, y), strict=True):
             row += np.bincount(index, amount, len(row))
+        self.won.add(game, index, q)
 
     def metrics(self, split: str) -> Metrics:
-        n, mean = self.n, self.outcome / self.n
+        n, mean, named = self.n, self.outcome / self.n, self.named.shares()[0]
         curve = tuple(
-            CalibrationBin(float(low), float(high), float(v / c), float(y / c), int(c))
-            for low, high, c, v, y in zip(self.edges, self.edges[1:], *self.bins, strict=False)
-            if c
+            CalibrationBin(float(low), float(high), float(v / c), float(y / c), 2 * p.low - 1, 2 * p.high - 1, int(c))
+            for low, high, p, c, v, y in zip(self.edges, self.edges[1:], self.won.shares(), *self.bins, strict=False)
+            if p is not None
         )
         return Metrics(
             split=split,
@@ -136,7 +181,9 @@ class _Sums:
             log_loss=self.log_loss / n,
             brier=self.square / n / 4.0,
             mse=self.square / n,
-            sign_accuracy=self.right / self.decided if self.decided else None,
+            sign_accuracy=named.value if named else None,
+            sign_accuracy_low=named.low if named else None,
+            sign_accuracy_high=named.high if named else None,
             baseline_log_loss=_entropy((1.0 + mean) / 2.0),
             baseline_brier=max(self.outcome_square / n - mean**2, 0.0) / 4.0,
             calibration_error=sum(b.count * abs(b.predicted - b.outcome) for b in curve) / n,
@@ -160,7 +207,7 @@ def measure(predict: Predict, stream: RecordStream, split: str = "test", *, bins
                 "it must give one number in [-1, 1] for each"
             )
         # An Eval never claims a certain win; without the bound, one wrong certainty would cost an infinite loss.
-        sums.add(bounded(v), b.outcome.astype(np.float64))
+        sums.add(bounded(v), b.outcome.astype(np.float64), b.game)
     if sums.n == 0:
         remedy = "play more games, or hold out a larger share" if split == "test" else "generate some games first"
         raise DataError(f"the {split} split holds no records, there is nothing to measure: {remedy}")

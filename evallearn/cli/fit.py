@@ -15,6 +15,7 @@ from evallearn.evaluators import save_evaluator
 from evallearn.insight import alarms_about
 from evallearn.learn import fit_evaluator
 from evallearn.protocols import Game
+from evallearn.report.words import share
 from evallearn.train.targets import TARGETS
 
 METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
@@ -85,7 +86,7 @@ def _tell(path: Path, details: dict[str, Any]) -> None:
     dropped = [name for name in details.get("dropped", ()) if name not in constant]
     out.print(
         f"{path}: held-out log loss {metrics['log_loss']:.4f} (a constant: {metrics['baseline_log_loss']:.4f}), "
-        f"names the winner in {metrics['sign_accuracy'] or 0:.1%}, "
+        f"names the winner in {share(metrics, 'sign_accuracy')}, "
         f"calibration error {metrics['calibration_error']:.3f}"
     )
     if dropped:

@@ -131,7 +131,7 @@ def _assess(suite: Suite, settings: Settings, job: tuple[Evaluator, str]) -> Qua
 def facts(suite: Suite, file: Path | None, settings: Settings, found: Sequence[Quality]) -> Figures:
     """Everything, for json.dump and for the page."""
     first = found[0]
-    pairs = [(q.name, compare(first, q, seed=settings.seed)) for q in found[1:]]
+    pairs = [(q.name, compare(first, q)) for q in found[1:]]
     return {
         "evallearn": __version__,
         "command": shlex.join(["evallearn", *sys.argv[1:]]),
@@ -191,7 +191,7 @@ def compared(row: Figures) -> str:
 
 def comparison(evals: Sequence[Figures]) -> Table:
     """Narrow enough for 80 columns; --json has the figures in full."""
-    table = Table(caption="± standard error, by bootstrap over the positions", caption_justify="left")
+    table = Table(caption="± standard error; 95 % intervals: --json", caption_justify="left")
     table.add_column("", no_wrap=True)
     for quality in evals:
         table.add_column(short_name(quality["name"]), no_wrap=True, justify="right")
@@ -244,7 +244,9 @@ def rows(evals: Sequence[Figures]) -> list[tuple[str, list[str], str]]:
         if len(evals[0]["swings"]) > 1:
             found.append((f"{swing['setting']}:", [""] * len(evals), ""))
         found += swing_rows([q["swings"][i] for q in evals])
-    found.append(("thrashing moves", [f"{q['thrash']['share']:.1%}" if q["thrash"] else "-" for q in evals], ""))
+    thrash = [q["thrash"] for q in evals]
+    found.append(("thrashing moves", [f"{t['share']:.1%}" if t else "-" for t in thrash], ""))
+    found.append(("  95 %", [f"{t['share_low']:.1%}-{t['share_high']:.1%}" if t else "-" for t in thrash], ""))
     return found
 
 

@@ -46,6 +46,8 @@ def command(path: Path, to: Path, positions: int, game: Game | None, seed: int, 
         "mean_difference": loss.mean,
         "largest_difference": loss.largest,
         "choices_changed": loss.changed,
+        "choices_changed_low": loss.changed_low,
+        "choices_changed_high": loss.changed_high,
         "bytes_before": path.stat().st_size,
         "bytes_after": to.stat().st_size,
         "evaluations_per_second_before": loss.per_second[0],
@@ -75,7 +77,8 @@ def show(figures: dict[str, Any]) -> None:
         f"{figures['positions']:,} positions of {figures['game']}: values differ by {mean:.5f} on average, "
         f"{largest:.5f} at most"
     )
-    out.print(f"the choice by one ply changes in {100 * figures['choices_changed']:.2f} % of them")
+    share, low, high = (100 * figures[f"choices_changed{end}"] for end in ("", "_low", "_high"))
+    out.print(f"the choice by one ply changes in {share:.2f} % of them (95 %: {low:.2f} to {high:.2f})")
     out.print(f"{figures['bytes_before']:,} bytes before, {figures['bytes_after']:,} after")
     out.print(
         f"{before:,.0f} evaluations/s before, {after:,.0f} after: x {figures['speedup']:.2f}; making the moves and "

@@ -12,6 +12,7 @@ from rich.table import Table
 from evallearn.cli.common import json_option, out, report
 from evallearn.evaluators import hardest, read_card, zoo_names
 from evallearn.evaluators.zoo import zoo_name
+from evallearn.report.words import share
 
 Card = dict[str, Any]
 
@@ -69,7 +70,7 @@ def show(card: Card) -> None:
         matches.add_row(name, *elo(m), str(m["games"]), counts, m["limit"], m["openings"])
     out.print(matches)
     q = card["quality"]
-    named = "" if q["sign_accuracy"] is None else f", names the winner in {q['sign_accuracy']:.1%}"
+    named = "" if q["sign_accuracy"] is None else f", names the winner in {share(q, 'sign_accuracy')}"
     out.print(
         f"On {q['n_records']:,} {q['on']}, without search: log loss {q['log_loss']:.4f} (a constant: "
         f"{q['baseline_log_loss']:.4f}){named}, calibration error {q['calibration_error']:.3f}"

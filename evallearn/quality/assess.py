@@ -9,7 +9,7 @@ import numpy as np
 
 from evallearn.errors import DataError, EvaluatorError
 from evallearn.protocols import Evaluator
-from evallearn.quality.figures import Figure, bootstrap
+from evallearn.quality.figures import Figure, bounded_mean
 from evallearn.quality.measure import Measured, measured, no_sides
 from evallearn.quality.suite import Suite
 from evallearn.quality.swing import Swing, swings
@@ -32,7 +32,7 @@ class Settings:
     thrash_depth: int = 2
     """Plies that the players of these games look ahead."""
     seed: int = 1
-    """Of the bootstrap and of the games' openings and dice."""
+    """Of resampling, and of the games' openings and dice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ def assess(evaluator: Evaluator, suite: Suite, settings: Settings | None = None,
     )
 
 
-def compare(first: Quality, other: Quality, *, seed: int = 1) -> Figure | None:
+def compare(first: Quality, other: Quality) -> Figure | None:
     """How much less `other` gives away a move than `first`, position by position on the same suite.
 
     Sharper than their two intervals: what is hard about a position is so for both. None without figures of choices.
@@ -94,7 +94,7 @@ def compare(first: Quality, other: Quality, *, seed: int = 1) -> Figure | None:
         raise DataError(
             f"{first.name} was measured on {len(a)} positions, {other.name} on {len(b)}: use the same suite"
         )
-    return bootstrap(a - b, seed=seed)
+    return bounded_mean(a - b, -first.measured.most_lost, first.measured.most_lost)
 
 
 def scale_of(suite: Suite) -> float:

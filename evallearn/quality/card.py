@@ -27,7 +27,8 @@ NODES = Limits(nodes=2000)
 """Per move, where alpha-beta plays: an Eval that costs more time is not punished here, one that prunes badly is."""
 QUALITY_GAMES = 400
 """That are played over for calibration: enough, and chess is slow upstairs."""
-FIGURES = ("log_loss", "baseline_log_loss", "brier", "sign_accuracy", "calibration_error", "n_records")
+FIGURES = ("log_loss", "baseline_log_loss", "brier", "sign_accuracy", "sign_accuracy_low", "sign_accuracy_high",
+           "calibration_error", "n_records")  # fmt: skip
 Progress = Callable[[int, int], None]
 
 

@@ -1,4 +1,4 @@
-"""The arithmetic behind the figures: choices among ties, rank correlations, and intervals by resampling positions.
+"""The arithmetic behind the figures: choices among ties, rank correlations, and the intervals of means over positions.
 
 Ties are never broken by dice or by the order of the actions: where several actions look equally good, a figure is the
 mean over all of them, which is what a fair draw among them would give in expectation.
@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
-RESAMPLES = 1000
-CORRELATION_RESAMPLES = 300
-"""Fewer, for each sorts all positions anew."""
+from evallearn.arena.bootstrap import bootstrap_mean
+from evallearn.shares import share_of
+
+RESAMPLES = 300
+"""Of a correlation; each sorts all positions anew."""
 SAME = 1e-7
 """Values closer than this part of the utility range are equal: searches round to float32, dice sums too."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A mean over positions with its standard error and its 95 % interval, both by bootstrap over the positions."""
+    """A figure of the positions with its standard error and its 95 % interval."""
 
     value: float
     error: float
@@ -34,35 +36,52 @@ class Figure:
         return {"value": self.value, "error": self.error, "low": self.low, "high": self.high, "n": self.n}
 
 
-def bootstrap(values: Sequence[float] | np.ndarray, *, seed: int = 0) -> Figure | None:
-    """The mean of the values; None if there are none. NaN are left out: they stand for "says nothing".
+def share(values: Sequence[float] | np.ndarray) -> Figure | None:
+    """The mean of values from 0 to 1 with Jeffreys' interval; None if there are none.
 
-    Percentiles of the resampled means, not the studentised interval of arena.bootstrap: most of these are shares, and
-    their intervals must not leave 0 and 1.
+    NaN are left out: they stand for "says nothing".
     """
-    x = np.asarray(values, np.float64)
-    x = x[~np.isnan(x)]
+    return bounded_mean(values, 0.0, 1.0)
+
+
+def bounded_mean(values: Sequence[float] | np.ndarray, low: float, high: float) -> Figure | None:
+    """The same for values between two bounds: the interval has a width even where all values are equal."""
+    x = _told(values)
+    found = share_of((x - low) / (high - low)) if high > low else None
+    if found is None:
+        return None
+    width = high - low
+    return Figure(float(x.mean()), width * found.error, low + width * found.low, low + width * found.high, len(x))
+
+
+def mean(values: Sequence[float] | np.ndarray, *, seed: int = 0) -> Figure | None:
+    """The mean of values without bounds, or with bounds that no value comes near; a studentised bootstrap interval."""
+    x = _told(values)
     if not len(x):
         return None
-    rng = np.random.default_rng(seed)
-    means = np.array([x[rng.integers(0, len(x), len(x))].mean() for _ in range(RESAMPLES)])
-    return _figure(float(x.mean()), means, len(x))
+    found = bootstrap_mean(x.tolist(), seed=seed)
+    return Figure(found.value, found.standard_error, found.low, found.high, len(x))
 
 
-def bootstrap_of(
+def correlation(
     statistic: Callable[[np.ndarray, np.ndarray], float], x: np.ndarray, y: np.ndarray, *, seed: int = 0
 ) -> Figure | None:
-    """The same for a figure of pairs; None where it says nothing (fewer than three pairs, or no spread)."""
+    """A correlation of pairs; None where it says nothing (fewer than three pairs, or no spread)."""
     whole = statistic(x, y) if len(x) >= 3 else np.nan
     if np.isnan(whole):
         return None
     rng = np.random.default_rng(seed)
-    drawn = [rng.integers(0, len(x), len(x)) for _ in range(CORRELATION_RESAMPLES)]
+    drawn = [rng.integers(0, len(x), len(x)) for _ in range(RESAMPLES)]
     found = np.array([statistic(x[i], y[i]) for i in drawn])
-    return _figure(float(whole), found[~np.isnan(found)], len(x))
+    return _resampled(float(whole), found[~np.isnan(found)], len(x))
 
 
-def _figure(value: float, resampled: np.ndarray, n: int) -> Figure:
+def _told(values: Sequence[float] | np.ndarray) -> np.ndarray:
+    x = np.asarray(values, np.float64)
+    return x[~np.isnan(x)]
+
+
+def _resampled(value: float, resampled: np.ndarray, n: int) -> Figure:
     if not len(resampled):
         return Figure(value, 0.0, value, value, n)
     low, high = np.quantile(resampled, (0.025, 0.975))

@@ -18,13 +18,14 @@ from evallearn.quality.figures import (
     SAME,
     Figure,
     agreement,
-    bootstrap,
-    bootstrap_of,
+    bounded_mean,
+    correlation,
     kendall,
     kept,
     loss,
     outcomes,
     plain,
+    share,
     spearman,
 )
 from evallearn.quality.suite import Item, Suite
@@ -79,6 +80,8 @@ class Measured:
     """Of the reference's value on the Eval's: below 1 the Eval is overconfident, above 1 too modest."""
     losses: tuple[float, ...]
     """What was given away, position by position: for comparing two Evals on the same suite."""
+    most_lost: float
+    """The most that a choice of the suite could give away."""
     left_out: tuple[str, ...]
     """Why a figure is None, in sentences."""
 
@@ -97,22 +100,23 @@ class Measured:
 
 
 def measured(evaluator: Evaluator, suite: Suite, *, depth: int = 1, seed: int = 0) -> Measured:
-    """All figures of the Eval on the suite; `seed` is that of the bootstrap."""
+    """All figures of the Eval on the suite; `seed` is that of the correlation's bootstrap."""
     choices = _choices(evaluator, suite, depth)
     said = np.array([evaluator.evaluate(item.state, item.player) for item in suite.items], np.float64)
     left_out = no_sides(suite)
-    values = NO_VALUES if left_out is not None else _values(suite, said, seed)
+    values = NO_VALUES if left_out is not None else _values(suite, said)
     truth = np.array([item.value for item in suite.items])
-    correlation = bootstrap_of(spearman, said, truth, seed=seed)
-    reasons = [left_out, *_why_none(suite), None if correlation else NO_SPREAD]
-    chosen: Any = _choice_figures(suite, choices, seed)
+    follows = correlation(spearman, said, truth, seed=seed)
+    reasons = [left_out, *_why_none(suite), None if follows else NO_SPREAD]
+    chosen: Any = _choice_figures(suite, choices)
     return Measured(
         positions=len(suite.items),
         depth=depth,
-        correlation=correlation,
+        correlation=follows,
         left_out=tuple(reason for reason in reasons if reason),
         random=_random(suite, choices),
         losses=_losses(suite.game, choices),
+        most_lost=_most_lost(choices),
         **chosen,
         **values,
     )
@@ -157,15 +161,15 @@ def _choices(evaluator: Evaluator, suite: Suite, depth: int) -> Choices:
     return found
 
 
-def _choice_figures(suite: Suite, choices: Choices, seed: int) -> dict[str, Figure | None]:
+def _choice_figures(suite: Suite, choices: Choices) -> dict[str, Figure | None]:
     low, high = suite.game.utility_range
     same, middle = SAME * (high - low), (low + high) / 2
     outcome = [kept(v, t, same, middle) for item, v, t in choices if item.exact] if not no_sides(suite) else []
     return {
-        "agreement": bootstrap([agreement(v, t, same) for _, v, t in choices], seed=seed),
-        "kept": bootstrap(outcome, seed=seed),
-        "loss": bootstrap(_losses(suite.game, choices), seed=seed),
-        "order": bootstrap([kendall(v, t, same) for _, v, t in choices], seed=seed),
+        "agreement": share([agreement(v, t, same) for _, v, t in choices]),
+        "kept": share(outcome),
+        "loss": bounded_mean(_losses(suite.game, choices), 0.0, _most_lost(choices)),
+        "order": bounded_mean([kendall(v, t, same) for _, v, t in choices], -1.0, 1.0),
     }
 
 
@@ -174,10 +178,15 @@ def _losses(game: Game, choices: Choices) -> tuple[float, ...]:
     return tuple(loss(v, t, same) for _, v, t in choices)
 
 
+def _most_lost(choices: Choices) -> float:
+    """The widest choice; 1 where no choice matters, so that the loss of 0 has a scale."""
+    return max((float(t.max() - t.min()) for _, _, t in choices), default=0.0) or 1.0
+
+
 def _random(suite: Suite, choices: Choices) -> dict[str, float]:
     """The same figures if all actions looked alike."""
     alike = [(item, np.zeros(len(t)), t) for item, _, t in choices]
-    figures = _choice_figures(suite, alike, 0)
+    figures = _choice_figures(suite, alike)
     return {name: f.value for name, f in figures.items() if f is not None and name != "order"}
 
 
@@ -188,13 +197,13 @@ def _shares(game: Game, values: Sequence[float] | np.ndarray) -> np.ndarray:
     return (np.asarray(values, np.float64) - (low + high) / 2) / ((high - low) / 2)
 
 
-def _values(suite: Suite, said: np.ndarray, seed: int) -> dict[str, Any]:
+def _values(suite: Suite, said: np.ndarray) -> dict[str, Any]:
     v, truth = _shares(suite.game, said), _shares(suite.game, [item.value for item in suite.items])
     errors = _sign_errors(suite, v, truth)
     return {
-        "brier": bootstrap((v - truth) ** 2 / 4.0, seed=seed),
-        "signs": bootstrap(errors, seed=seed),
-        "phases": _by_phase(suite, errors, seed),
+        "brier": share((v - truth) ** 2 / 4.0),
+        "signs": share(errors),
+        "phases": _by_phase(suite, errors),
         "calibration": calibration(v, truth),
         "slope": float((v * truth).sum() / (v * v).sum()) if v.any() else None,
     }
@@ -215,12 +224,12 @@ def _sign_errors(suite: Suite, v: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return np.where(np.abs(truth) > least, errors, np.nan)
 
 
-def _by_phase(suite: Suite, errors: np.ndarray, seed: int) -> tuple[PhaseErrors, ...]:
+def _by_phase(suite: Suite, errors: np.ndarray) -> tuple[PhaseErrors, ...]:
     found = []
     names = phases_of(suite)
     for name in sorted({n for n in names if n}, key=names.index):
         rows = np.array([n == name for n in names])
-        if (figure := bootstrap(errors[rows], seed=seed)) is not None:
+        if (figure := share(errors[rows])) is not None:
             found.append(PhaseErrors(name, figure))
     return tuple(sorted(found, key=lambda p: _rank(p.phase)))
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from evallearn.errors import SpecError
 from evallearn.protocols import CHANCE, Game, State
+from evallearn.shares import Share, share_of
 
 TEMPLATE = Path(__file__).with_name("choices_kernel.py")
 GAMES = 32
@@ -45,6 +46,9 @@ class Loss:
     largest: float
     changed: float
     """Share of the positions in which the one-ply choice is another."""
+    changed_low: float
+    """The 95 % interval of that share, by boards: the positions of a game have much in common."""
+    changed_high: float
     per_second: tuple[float, float]
     """Evaluations in a second of CPU time, measured in turn."""
 
@@ -131,13 +135,24 @@ def measure_loss(one: Any, other: Any, n: int, seed: int = 1) -> Loss:
     seconds = [[_timed(chooser, many) for chooser in choosers] for _ in range(ROUNDS)]
     fastest = np.min(seconds, axis=0)
     difference = np.abs(values - others)
+    changed = _changed(best != others_best)
     return Loss(
         positions=n,
         mean=float(difference.mean()),
         largest=float(difference.max()),
-        changed=float((best != others_best).mean()),
+        changed=changed.value,
+        changed_low=changed.low,
+        changed_high=changed.high,
         per_second=(asked * times / fastest[0], asked * times / fastest[1]),
     )
+
+
+def _changed(differs: np.ndarray) -> Share:
+    """Position i was met on board i % GAMES: see `played`."""
+    board = np.arange(len(differs)) % GAMES
+    found = share_of(np.bincount(board, differs), np.bincount(board))
+    assert found is not None  # a measurement has positions
+    return found
 
 
 def _timed(chooser: Chooser, at: Positions) -> float:

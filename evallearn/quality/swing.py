@@ -15,7 +15,7 @@ import numpy as np
 
 from evallearn.errors import SpecError
 from evallearn.protocols import Evaluator, Limits, SearchResult
-from evallearn.quality.figures import SAME, Figure, bootstrap, plain
+from evallearn.quality.figures import SAME, Figure, mean, plain, share
 from evallearn.quality.suite import Suite
 from evallearn.search import named_search, usual_search
 from evallearn.search.options import sound
@@ -107,11 +107,11 @@ def _swing(values: np.ndarray, best: Sequence[Sequence[set[Any]]], seed: int) ->
     depths = values.shape[1] - 1
     steps = []
     for d in range(1, depths + 1):
-        change = bootstrap(np.abs(values[:, d] - values[:, d - 1]), seed=seed)
-        turned = bootstrap([float(b[d - 1].isdisjoint(b[d - 2])) for b in best], seed=seed) if d > 1 else None
+        change = mean(np.abs(values[:, d] - values[:, d - 1]), seed=seed)
+        turned = share([float(b[d - 1].isdisjoint(b[d - 2])) for b in best]) if d > 1 else None
         assert change is not None  # a suite has positions
         steps.append(Step(d, change, turned))
-    return Swing("", len(values), tuple(steps), bootstrap(_odd_even(values), seed=seed))
+    return Swing("", len(values), tuple(steps), mean(_odd_even(values), seed=seed))
 
 
 def _odd_even(values: np.ndarray) -> np.ndarray:

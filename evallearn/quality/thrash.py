@@ -23,12 +23,15 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from evallearn.arena.openings import openings
 from evallearn.data.boards import on_fastest_floor
 from evallearn.errors import SpecError
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, State
 from evallearn.quality.playing import dice_of, random_action
 from evallearn.search import search_for
+from evallearn.shares import share_of
 
 PERIODS = (2, 4)
 """Own moves after which a position may return."""
@@ -67,6 +70,9 @@ class Thrash:
     """Those of them that are part of a stretch."""
     share: float
     """thrashed / moves."""
+    share_low: float
+    """The 95 % interval of the share, by games: the moves of a game have much in common."""
+    share_high: float
     shares: tuple[float, ...]
     """The same for each player."""
     longest: int
@@ -98,15 +104,14 @@ def thrash(
     plies = game.opening_plies if random_plies is None else random_plies
     starts = [game.initial(), *other_starts(game, games - 1, plies, seed)]
     search = search_for(game, evaluator)
-    counts, found = [[0, 0] for _ in range(game.n_players)], []
+    counts, found = np.zeros((len(starts), game.n_players, 2), np.int64), []
     for number, start in enumerate(starts):
         turns = _play(game, search, start, Limits(depth=depth), dice_of(seed, number))
-        for player, count in enumerate(counts):
-            stretches, moves, thrashed = look(game, turns, player)
-            count[0] += moves
-            count[1] += thrashed
+        for player in range(game.n_players):
+            stretches, *counted = look(game, turns, player)
+            counts[number, player] = counted
             found += stretches
-    return _summary(len(starts), counts, found)
+    return _summary(counts, found)
 
 
 def other_starts(game: Game, n: int, plies: int, seed: int) -> list[State]:
@@ -117,15 +122,20 @@ def other_starts(game: Game, n: int, plies: int, seed: int) -> list[State]:
         return []
 
 
-def _summary(games: int, counts: Sequence[Sequence[int]], found: Sequence[Stretch]) -> Thrash:
-    moves, thrashed = (sum(c[i] for c in counts) for i in (0, 1))
+def _summary(counts: np.ndarray, found: Sequence[Stretch]) -> Thrash:
+    """counts: int64[games, players, 2], the moves with a choice and those that are part of a stretch."""
+    by_player, by_game = counts.sum(axis=0).tolist(), counts.sum(axis=1)
+    moves, thrashed = by_game.sum(axis=0).tolist()
+    share = share_of(by_game[:, 1], by_game[:, 0])
     example = max(found, key=lambda stretch: stretch.length, default=None)
     return Thrash(
-        games=games,
+        games=len(counts),
         moves=moves,
         thrashed=thrashed,
-        share=thrashed / moves if moves else 0.0,
-        shares=tuple(c[1] / c[0] if c[0] else 0.0 for c in counts),
+        share=share.value if share else 0.0,
+        share_low=share.low if share else 0.0,
+        share_high=share.high if share else 1.0,
+        shares=tuple(c[1] / c[0] if c[0] else 0.0 for c in by_player),
         longest=example.length if example else 0,
         example=example,
     )

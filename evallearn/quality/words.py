@@ -26,7 +26,7 @@ def percent(value: float) -> str:
 
 
 def within(figure: Figure) -> str:
-    """71 % (67 to 75)."""
+    """71 % (95 %: 67 to 75)."""
     return f"{percent(figure.value)} (95 %: {100 * figure.low:.0f} to {100 * figure.high:.0f})"
 
 
@@ -72,7 +72,7 @@ def values_verdict(m: Measured) -> str | None:
 def signs_verdict(m: Measured) -> str:
     if m.signs is None:
         return ""
-    text = f"It takes the wrong side to be better in {percent(m.signs.value)} of clear positions"
+    text = f"It takes the wrong side to be better in {within(m.signs)} of clear positions"
     worst = max(m.phases, key=lambda p: p.errors.value, default=None)
     if worst is None or worst.errors.low <= m.signs.value:
         return f"{text}."
@@ -116,12 +116,14 @@ def thrash_verdict(found: Thrash) -> str:
     """Whether it goes to and fro."""
     if not found.moves:
         return f"Nobody had a choice in {found.games} games against itself: nothing can be said of thrashing."
-    seen = f"in {found.moves:,} moves of {found.games} games against itself"
+    seen = f"{found.moves:,} moves of {found.games} games against itself"
     if found.example is None:
-        return f"Does not thrash: {seen} nobody went to and fro."
+        return (
+            f"Does not thrash: in {seen} nobody went to and fro (95 %: at most {percent(found.share_high)} of moves)."
+        )
     how = "Thrashes" if found.share >= THRASHES else "Hardly thrashes"
     shown = " ".join(found.example.moves[:4])
     return (
-        f"{how}: {percent(found.share)} of moves ({found.moves:,} in {found.games} games against itself) "
-        f"go to and fro, up to {found.longest} in a row: {shown} ..."
+        f"{how}: {percent(found.share)} of {seen} (95 %: {100 * found.share_low:.1f} to "
+        f"{100 * found.share_high:.1f}) go to and fro, up to {found.longest} in a row: {shown} ..."
     )

@@ -26,6 +26,7 @@ from evallearn.report.words import (
     part,
     reference,
     rows,
+    share,
     short,
     signed,
     verdict,
@@ -160,16 +161,15 @@ def _calibration(result: Json) -> str:
 
 
 CALIBRATION = """<p>Does a value mean what it says? On the dashed diagonal, prediction and outcome agree; a flatter
-curve is overconfident, a steeper one too modest. Faint bars show how the positions are spread over the values.</p>"""
+curve is overconfident, a steeper one too modest. Thin lines are 95 % intervals, by games; faint bars show how the
+positions are spread over the values.</p>"""
 FITS = (
     Column("Eval", named, words=True),
     Column("held-out positions", figure_of("n_records")),
     Column("log loss", figure_of("log_loss", lambda v: fixed(v, 4))),
     Column("baseline", figure_of("baseline_log_loss", lambda v: fixed(v, 4))),
     Column("Brier score", figure_of("brier", lambda v: fixed(v, 4))),
-    Column(
-        "winner named", figure_of("sign_accuracy", lambda v: DASH if number(v) is None else fixed(100 * v, 1) + " %")
-    ),
+    Column("winner named", lambda r: Cell(share(r, "sign_accuracy"), number(r.get("sign_accuracy")))),
     Column("calibration error", figure_of("calibration_error", lambda v: fixed(v, 4))),
 )
 

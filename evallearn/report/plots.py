@@ -312,7 +312,7 @@ def training_curve(figure: Any, history: list[Json], name: str) -> str:
 # --- calibration -----------------------------------------------------------------------------------------------------
 @drawing(3.7, 3.5)
 def calibration(figure: Any, name: str, metrics: Json) -> str:
-    """Predicted against actual value, with the share of the records in each bin as faint bars."""
+    """Predicted against actual value with 95 % intervals, and the share of the records in each bin as faint bars."""
     ax = figure.add_subplot()
     bins = rows(metrics.get("calibration"))
     _bin_bars(ax, bins)
@@ -320,6 +320,10 @@ def calibration(figure: Any, name: str, metrics: Json) -> str:
     error = number(part(metrics).get("calibration_error"))
     label = _name(name) + ("" if error is None else f", error {fixed(error, 3)}")
     ax.plot(*_series(bins, "predicted", "outcome"), color=_colour(name), marker="o", markersize=4.5, label=label)
+    for b in bins:
+        at, low, high = (number(b.get(k)) for k in ("predicted", "outcome_low", "outcome_high"))
+        if at is not None and low is not None and high is not None:
+            ax.plot([at, at], [low, high], color=_colour(name), linewidth=1)
     ax.set(xlim=(-1, 1), ylim=(-1.04, 1.04), xlabel="predicted value", ylabel="actual outcome")
     ticks = [-1, -0.5, 0, 0.5, 1]
     ax.set_xticks(ticks, ["loss", "−0.5", "0", "0.5", "win"])

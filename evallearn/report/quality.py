@@ -8,7 +8,7 @@ from pathlib import Path
 from evallearn.report import plots, quality_plots
 from evallearn.report.page import Sections, glossary, render_page, top, write_page
 from evallearn.report.parts import Cell, Column, figure, figure_of, grid, pairs, table, text
-from evallearn.report.words import DASH, Json, fixed, number, part, rows, short
+from evallearn.report.words import DASH, Json, fixed, number, part, rows, share, short
 
 GLOSSARY = {
     "As good as the best": "The share of positions in which the chosen action is worth as much as the best one. Where "
@@ -29,7 +29,9 @@ GLOSSARY = {
     "Odd minus even": "How much better a position looks to the mover at odd depths, where the mover also moves last.",
     "Thrashing": "Going to and fro, because the Eval sees no difference: stretches of own moves in which the mover's "
     "position returns every second or fourth move, at least twice.",
-    "± and intervals": "By bootstrap: the positions are drawn again with replacement, many times.",
+    "± and intervals": "Standard errors and 95 % intervals: of shares, and of other figures with bounds, by Jeffreys' "
+    "prior; of the order of positions and of the swing by bootstrap, where the positions are drawn again with "
+    "replacement, many times; of thrashing by games, because the moves of a game have much in common.",
 }
 
 
@@ -82,8 +84,8 @@ def _tile(entry: Json) -> str:
     elif chance is not None and high is not None and high < chance:
         kind, said = "loss", "worse than chance"
     interval = f"{fixed(100 * (low or 0))} to {fixed(100 * (high or 0))}"
-    name, share = text(short(entry.get("name"))), fixed(100 * (value or 0))
-    return f"""<div class="card tile"><small>{name}</small><b>{share} %</b>
+    name, agrees = text(short(entry.get("name"))), fixed(100 * (value or 0))
+    return f"""<div class="card tile"><small>{name}</small><b>{agrees} %</b>
 <small>as good as the best, 95 %: {interval}</small><span class="badge {kind}">{said}</span></div>"""
 
 
@@ -145,7 +147,7 @@ def _calibration(result: Json) -> str:
 
 CALIBRATION = """<p>Does a value mean what it says? Across: what the Eval says of a position; up: what the reference
 says of those positions, in the mean. On the dashed diagonal they agree; a flatter curve is overconfident, a steeper
-one too modest. Faint bars show how the positions are spread over the values.</p>"""
+one too modest. Thin lines are 95 % intervals; faint bars show how the positions are spread over the values.</p>"""
 
 
 def _phases(result: Json) -> str:
@@ -202,14 +204,9 @@ def _example(found: Json) -> str:
 <pre>{board}</pre><p>{text(moves)} ...</p></div>"""
 
 
-def _share(row: Json) -> Cell:
-    share = number(row.get("share"))
-    return Cell(DASH) if share is None else Cell(fixed(100 * share, 1) + " %", share)
-
-
 THRASH = (
     Column("Eval", lambda r: Cell(text(short(r.get("name")))), words=True),
-    Column("moves to and fro", _share),
+    Column("moves to and fro", lambda r: Cell(share(r, "share"), number(r.get("share")))),
     Column("longest stretch", figure_of("longest")),
     Column("moves with a choice", figure_of("moves")),
     Column("games", figure_of("games")),

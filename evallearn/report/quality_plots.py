@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from evallearn.report.plots import INK, LINEAR, MUTED, NEURAL, OTHER, drawing
 from evallearn.report.words import Json, fixed, number, part, plain, rows, short
 
@@ -43,6 +45,12 @@ def phases(figure: Any, evals: Sequence[Json]) -> str:
     return "Sign errors by phase: " + ", ".join(names)
 
 
+def _reach(found: Json, value: float) -> tuple[float, float]:
+    """How far the interval goes below and above the value; 0 where it is not known."""
+    low, high = number(found.get("low")), number(found.get("high"))
+    return max(0.0, value - (value if low is None else low)), max(0.0, (value if high is None else high) - value)
+
+
 def _percent(entry: Json) -> tuple[float, float, float]:
     value = number(entry.get("value")) or 0.0
     low, high = number(entry.get("low")), number(entry.get("high"))
@@ -51,14 +59,15 @@ def _percent(entry: Json) -> tuple[float, float, float]:
 
 @drawing(5.4, 3.3)
 def swing(figure: Any, evals: Sequence[Json], setting: int, key: str, label: str) -> str:
-    """`change` or `turned` by depth, a line for each Eval; setting: which of the swings."""
+    """`change` or `turned` by depth with 95 % intervals, a line for each Eval; setting: which of the swings."""
     ax = figure.add_subplot()
     for i, entry in enumerate(evals):
         steps = rows(part(rows(entry.get("swings"))[setting]).get("steps"))
-        points = [(number(s.get("depth")), number(part(s.get(key)).get("value"))) for s in steps]
-        whole = [(x, y) for x, y in points if x is not None and y is not None]
+        shown = [(number(s.get("depth")), number(part(s.get(key)).get("value")), part(s.get(key))) for s in steps]
+        whole = np.array([(x, y, *_reach(f, y)) for x, y, f in shown if x is not None and y is not None])
+        depths, values, *reach = whole.reshape(-1, 4).T
         look = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)], "marker": MARKERS[i % 5]}
-        ax.plot([x for x, _ in whole], [y for _, y in whole], label=name_of(entry), **look)
+        ax.errorbar(depths, values, yerr=reach, elinewidth=0.8, label=name_of(entry), **look)
     _axis(ax, label)
     figure.legend(loc="outside upper left", ncols=3, labelcolor=MUTED)
     last = [

@@ -78,6 +78,13 @@ def percent(share: Any, digits: int = 1) -> str:
     return f"{fixed(100 * x, digits)} %"
 
 
+def share(entry: Json, key: str) -> str:
+    """71.3 % (95 %: 70.1 to 72.4): a share whose interval is in KEY_low and KEY_high, or without one if it has none."""
+    low, high = number(entry.get(f"{key}_low")), number(entry.get(f"{key}_high"))
+    known = "" if low is None or high is None else f" (95 %: {fixed(100 * low, 1)} to {fixed(100 * high, 1)})"
+    return percent(entry.get(key)) + known
+
+
 def points(value: Any) -> str:
     """A utility, or a difference of two: +0.2267, +23.45, +12,355."""
     x = abs(number(value) or 0.0)

@@ -103,6 +103,8 @@ def test_losses_are_equities_given_away(scripts):
     worth = {c[0]: c[1] for c in row["cand"]}[chosen]
     assert found["millipoints"] == pytest.approx(1000 * (0.2 - worth))
     assert found["standard_error"] == 0.0
+    best = found["strata"]["contact"]["best_move"]
+    assert 0.1 < best["high"] - best["low"] < 1  # two decisions alike do not show that all are
     static = strength.static_errors(agent.evaluator, [row])
     assert static["s2"]["rmse"] == pytest.approx(abs(agent.evaluator.evaluate(GAME.from_text(START), 0) - 0.05))
 

@@ -56,6 +56,19 @@ def test_an_oracle_makes_no_error() -> None:
     assert found.left_out == ()
 
 
+def test_figures_without_an_error_have_intervals_with_a_width() -> None:
+    """20 of 20 right do not show that all are: Jeffreys' interval begins at 0.88."""
+    found = measured(oracle(), exact_suite().part(20))
+    assert found.agreement and found.kept and found.loss and found.order and found.signs and found.brier  # noqa: PT018
+    assert (found.agreement.n, found.agreement.low, found.agreement.high) == (20, pytest.approx(0.883, abs=0.001), 1.0)
+    assert found.kept.low == found.agreement.low
+    assert found.loss.high == pytest.approx(2 * (1 - found.agreement.low))
+    assert found.order.low < 0.95 < found.order.high
+    assert found.signs.high > 0.1
+    assert found.agreement.error > 0.02
+    assert compare(*[assess(oracle(), exact_suite().part(20), QUICK)] * 2).high > 0  # type: ignore[union-attr]
+
+
 def test_the_opposite_of_an_oracle_errs_wherever_it_can() -> None:
     """All but ends of the game, which every search sees: where the worst action wins at once, it is taken after all."""
     unclear = [
@@ -253,7 +266,7 @@ def test_verdicts_say_it_in_words() -> None:
     assert list(good.verdicts) == ["choices", "values", "swing", "thrash"]
     assert good.verdicts["choices"].startswith("Chooses better than chance: as good as the best in 100 %")
     assert "they mean about what they say" in good.verdicts["values"]
-    assert "in 0 % of clear positions." in good.verdicts["values"]
+    assert "in 0 % (95 %: 0 to 3) of clear positions." in good.verdicts["values"]
     assert good.verdicts["thrash"].startswith("Does not thrash")
     bad = assess(oracle(-1.0), exact_suite(), QUICK)
     assert bad.verdicts["choices"].startswith("Chooses worse than chance")

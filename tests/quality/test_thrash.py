@@ -127,9 +127,12 @@ def test_games_with_dice_repeat_for_a_seed() -> None:
 
 def test_verdicts_for_little_and_for_nothing() -> None:
     stretch = Stretch(0, "x", ("a", "b", "a", "b"), 4, 2)
-    little = Thrash(10, 1000, 4, 0.004, (0.004,), 4, stretch)
-    assert thrash_verdict(little).startswith("Hardly thrashes: 0.4 % of moves (1,000 in 10 games")
-    assert thrash_verdict(Thrash(2, 0, 0, 0.0, (0.0,), 0, None)).startswith("Nobody had a choice in 2 games")
+    little = Thrash(10, 1000, 4, 0.004, 0.001, 0.02, (0.004,), 4, stretch)
+    said = "Hardly thrashes: 0.4 % of 1,000 moves of 10 games against itself (95 %: 0.1 to 2.0) go to and fro"
+    assert thrash_verdict(little).startswith(said)
+    never = Thrash(10, 1000, 0, 0.0, 0.0, 0.2, (0.0,), 0, None)
+    assert thrash_verdict(never).endswith("nobody went to and fro (95 %: at most 20 % of moves).")
+    assert thrash_verdict(Thrash(2, 0, 0, 0.0, 0.0, 1.0, (0.0,), 0, None)).startswith("Nobody had a choice in 2 games")
 
 
 def test_no_games_are_refused() -> None:

@@ -10,6 +10,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 from evallearn.errors import DataError
 from evallearn.evaluators import LinearEval, MlpEval
+from evallearn.shares import jeffreys
 from evallearn.train import ArrayStream, measure, predictor
 
 
@@ -65,6 +66,29 @@ def test_calibration_curve_is_the_diagonal_for_the_true_probability():
     assert measure(lambda x, k: x[:, 0] / 3, stream(v, y), "train").calibration_error > 0.2
 
 
+def test_intervals_are_by_game_whatever_the_batches_are():
+    """All 20 records of a game end alike: 200 games are 200 trials, not 4,000."""
+    rng = np.random.default_rng(2)
+    game = np.repeat(np.arange(200), 20)
+    y = np.where(rng.random(200) < 0.7, 1.0, -1.0)[game]
+    x = np.full((4000, 1), 0.35, np.float32)
+    streams = [ArrayStream(x, y, game=game, test_share=0.0, batch_rows=rows) for rows in (4000, 33)]
+    a, b = (measure(identity, s, "train") for s in streams)
+    wins = int((y > 0).sum() / 20)
+    assert (a.sign_accuracy_low, a.sign_accuracy_high) == pytest.approx(jeffreys(wins, 200))
+    (found,) = a.calibration
+    assert (found.outcome_low, found.outcome_high) == pytest.approx(tuple(2 * p - 1 for p in jeffreys(wins, 200)))
+    assert b.sign_accuracy_low == pytest.approx(a.sign_accuracy_low)
+    assert b.calibration[0].outcome_low == pytest.approx(found.outcome_low)
+
+
+def test_one_sided_outcomes_have_an_interval_with_a_width():
+    m = measure(identity, stream([0.5] * 20, [1.0] * 20), "train")
+    assert (m.sign_accuracy, m.sign_accuracy_high) == (1.0, 1.0)
+    assert m.sign_accuracy_low == pytest.approx(jeffreys(20, 20)[0])
+    assert measure(identity, stream([0.5], [0.0]), "train").sign_accuracy_low is None
+
+
 def test_bins_without_records_are_left_out_and_the_edges_belong_somewhere():
     m = measure(identity, stream([-1.0, 1.0, 1.0], [-1.0, 1.0, 1.0]), "train", bins=20)
     assert [(b.low, b.high, b.count) for b in m.calibration] == [
@@ -80,7 +104,9 @@ def test_to_json_can_be_written():
     assert plain["split"] == "train"
     assert plain["n_records"] == 2
     assert sum(b["count"] for b in plain["calibration"]) == 2
-    assert set(plain["calibration"][0]) == {"low", "high", "predicted", "outcome", "count"}
+    assert set(plain["calibration"][0]) == {
+        "low", "high", "predicted", "outcome", "outcome_low", "outcome_high", "count",
+    }  # fmt: skip
 
 
 def test_predictor_equals_the_eval_one_by_one(toy):
