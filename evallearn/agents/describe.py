@@ -5,6 +5,7 @@ zero@depth=4                                  a search that only knows how games
 handwritten:NAME@depth=4                      a heuristic of the game
 zoo:NAME@time=0.1                             an Eval that is shipped; zoo:GAME/NAME says it in full
 solved:EVAL                                   the game's tables first (evallearn tables), the Eval elsewhere
+bounded:EVAL                                  the Eval within the bounds of the game, by which alpha-beta prunes
 gnubg:0                                       GNU Backgammon's networks, at 0, 1 or 2 plies
 runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
 SEARCH[,OPTION=VALUE..][:EVAL]@LIMITS         a search by its name, as mcts,leaf=rollout:zero@nodes=500
@@ -29,7 +30,7 @@ from evallearn.agents.gtp import GtpAgent
 from evallearn.agents.options import needs_eval, read_options, search_settings, trailing_options
 from evallearn.agents.uci import UciAgent
 from evallearn.errors import SearchError, SpecError, unknown
-from evallearn.evaluators import FunctionEval, LinearEval, SolvedEval, load_evaluator, zoo_file, zoo_names
+from evallearn.evaluators import BoundedEval, FunctionEval, LinearEval, SolvedEval, load_evaluator, zoo_file, zoo_names
 from evallearn.protocols import Evaluator, Game, Limits, State
 from evallearn.search import SEARCHES
 from evallearn.search.rollout import require_simulations
@@ -115,7 +116,7 @@ def _evaluator(text: str, game: Game) -> Evaluator:
 
 # --- Evals -----------------------------------------------------------------------------------------------------------
 def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Evaluator:
-    """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, solved:EVAL, gnubg:PLIES, or a file.
+    """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, solved:EVAL, bounded:EVAL, gnubg:PLIES, or a file.
 
     `others` are suggested too.
     """
@@ -126,6 +127,8 @@ def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Eval
         return LinearEval.from_heuristic(game, name)
     if kind == "solved" and colon:
         return SolvedEval(parse_evaluator(name, game))
+    if kind == "bounded" and colon:
+        return BoundedEval(parse_evaluator(name, game))
     if kind == "gnubg" and colon:
         return parse_gnubg(name, game)
     if kind == "zoo" and colon:
