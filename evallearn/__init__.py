@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evallearn.arena import play_match
     from evallearn.check import check_game
     from evallearn.errors import EvallearnError, Interrupted
-    from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, SolvedEval, save_evaluator
+    from evallearn.evaluators import BoundedEval, FunctionEval, LinearEval, MlpEval, SolvedEval, save_evaluator
     from evallearn.protocols import CHANCE, Evaluator, Game, Heuristic, Limits, Rules, SearchResult
     from evallearn.registry import game_names, get_game, load
     from evallearn.search import (
@@ -57,6 +57,7 @@ _HOME = {
     "Minimax": "search",
     "search_for": "search",
     "BestReply": "search",
+    "BoundedEval": "evaluators",
     "FlatMonteCarlo": "search",
     "MCTS": "search",
     "Paranoid": "search",
@@ -85,6 +86,7 @@ __all__ = [
     "MCTS",
     "AlphaBeta",
     "BestReply",
+    "BoundedEval",
     "EvallearnError",
     "Evaluator",
     "Expectiminimax",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from evallearn.check_bounds import check_bounds
 from evallearn.errors import GameError, IllegalAction
 from evallearn.positions import START
 from evallearn.protocols import CHANCE, Action, Game, Heuristic, State
@@ -286,11 +287,9 @@ class _Checker:
         game, n = self.game, len(self.game.feature_names)
         phase = self.attempt("phase", lambda: game.phase(s), s)
         self.expect(
-            phase is FAILED or phase in range(game.n_phases),
-            "phase",
-            f"is {phase!r} in {self.text(s)}",
+            phase is FAILED or phase in range(game.n_phases), "phase", f"is {phase!r} in {self.text(s)}",
             f"answer 0 to {game.n_phases - 1}",
-        )
+        )  # fmt: skip
         players = (player, 1 - player) if game.antisymmetric and game.n_players == 2 else (player,)
         seen = self.attempt("features", lambda: [[float(f) for f in game.features(s, p)] for p in players], s)
         if seen is FAILED:
@@ -331,6 +330,8 @@ def check_game(game: Game, *, games: int = 10, seed: int = 0, every: int = 1) ->
             longest > game.opening_plies or bool(checker.failures), "opening_plies",
             f"is {game.opening_plies}, but no random game of {games} lasted longer", "make it smaller",
         )  # fmt: skip
+        if game.has("bounds") and not checker.failures:
+            check_bounds(game, histories, checker.expect)
         rules = checker.attempt("rules", lambda: game.rules, "the start")
         if rules is not None and not checker.failures:
             from evallearn.compiled.check_rules import check_rules

@@ -60,6 +60,9 @@ class Rules:
     features_mover: Callable[[Any, Any], None] | None = None
     """features_mover(s, out: float32[n_features]): the features seen by the player to move."""
 
+    bounds_mover: Callable[[Any], tuple[float, float]] | None = None
+    """bounds_mover(s) -> (low, high), float32: what Game.bounds answers for the player to move."""
+
     # --- every other game: as any player sees it ---------------------------------------------------------------------
     utility_player: Callable[[Any, int], float] | None = None
     """utility_player(s, player): utility of a terminal state to `player`, float32."""
@@ -272,8 +275,15 @@ class Game(ABC):
         """The state after a null move, where `may_pass`: the opponent is to move, nothing can be taken back."""
         raise NotImplementedError(f"{self.name} has no null moves")
 
+    def bounds(self, s: State, player: int) -> tuple[float, float]:
+        """(low, high) of the utilities to `player` with which a game that goes on from `s` can end.
+
+        A move never widens them. Games without them answer the whole `utility_range`.
+        """
+        return self.utility_range
+
     def has(self, hook: str) -> bool:
-        """True if the game answers `hook` (noisy_actions, forcing, may_pass, solved) itself."""
+        """True if the game answers `hook` (noisy_actions, forcing, may_pass, bounds, solved) itself."""
         return getattr(type(self), hook) is not getattr(Game, hook)
 
     def solved(self, s: State) -> Mapping[Action, float] | None:
@@ -412,6 +422,13 @@ class Evaluator(ABC):
 
         return np.array([self.evaluate(s, p) for s, p in zip(states, players, strict=True)], dtype=np.float32)
 
+    def bounds(self, s: State, player: int) -> tuple[float, float] | None:
+        """(low, high) of all utilities and of all values of this Eval to `player` at and below `s`; None: not offered.
+
+        A move never widens them. Alpha-beta prunes by them. `BoundedEval` offers those of the game.
+        """
+        return None
+
     def explain(self, s: State, player: int) -> dict[str, float]:
         """How much each named part adds to the unsquashed value, largest first."""
         return {}
@@ -431,6 +448,8 @@ class EvalKernel:
     """evaluate_player(s, player, params) -> float64, the value of a non-terminal state (a roll, too) to `player`."""
     evaluate_mover: Callable[[Any, Any], float] | None = None
     """evaluate_mover(s, params) -> float32, to the player to move; only where the rules are `_mover` ones."""
+    bounds_mover: Callable[[Any, Any], tuple[float, float]] | None = None
+    """bounds_mover(s, params) -> (low, high), float32: what Evaluator.bounds answers for the player to move."""
 
 
 IsCutoff = Callable[[Any, int], bool]

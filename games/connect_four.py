@@ -225,6 +225,11 @@ class ConnectFour(Game):
             return 0.0
         return -1.0 if player == self.to_play(s) else 1.0
 
+    def bounds(self, s: State, player: int) -> tuple[float, float]:
+        """At most 0 for a side that can no longer make four, at least 0 where the opponent cannot."""
+        mine, theirs = (s.own, s.own ^ s.mask) if player == self.to_play(s) else (s.own ^ s.mask, s.own)
+        return -1.0 if has_four(BOARD ^ mine) else 0.0, 1.0 if has_four(BOARD ^ theirs) else 0.0
+
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
         """Own counts, and opposing ones with a minus; wins_now and double_threat belong to whoever is to move."""

@@ -70,6 +70,14 @@ def utility_mover(s):
 
 
 @jitable
+def bounds_mover(s):
+    # a side can still make four if some line holds no stone of the other
+    low = np.float32(-1.0) if has_four(BOARD ^ s.own) else np.float32(0.0)
+    high = np.float32(1.0) if has_four(BOARD ^ (s.own ^ s.mask)) else np.float32(0.0)
+    return low, high
+
+
+@jitable
 def open_along(stones, empty, step):
     """(twos, threes): the first squares of the lines of that direction with so many stones and no opposing one."""
     double = step + step
@@ -218,6 +226,7 @@ RULES = Rules(
     to_play=to_play,
     utility_mover=utility_mover,
     features_mover=features_mover,
+    bounds_mover=bounds_mover,
     cells=cells,
     contents=contents,
     phase=phase,

@@ -28,7 +28,8 @@ RULE_NAMES = (
     "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock",
     "noisy_actions", "forcing", "may_pass", "passed",
 )  # fmt: skip
-SELECTIVE_CONSTANTS = ("NULL_DEPTH", "LATE_DEPTH", "LATE_FROM", "FUTILITY", "FUTILITY_DEPTH")
+FROM_COMMON = ("null_reduction", "late_reduction", "shifted", "eval_score")
+CONSTANTS = ("NULL_DEPTH", "LATE_DEPTH", "LATE_FROM", "FUTILITY", "FUTILITY_DEPTH", "EVAL_ORDER_DEPTH")
 SHORT_DEPTH = 4
 """Up to here a search takes milliseconds."""
 LOOKS_BITS = 15
@@ -87,6 +88,8 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note
     else:  # what is never asked need not be compiled
         names.update((name, STAND_INS[name]) for name in ("quiet_value", "forcing", "may_pass", "passed"))
     names["SHARED"] = shared
+    names["bounds_mover"] = kernel.bounds_mover or STAND_INS["eval_bounds_mover"]
+    names["HAS_BOUNDS"] = options.bounds and kernel.bounds_mover is not None
     tree: Any = specialise(
         HERE / "alphabeta_kernel.py",
         **names,
@@ -94,8 +97,9 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note
         is_cutoff=jitable(options.is_cutoff),
         HAS_NOISE=rules.noisy_actions is not None,
         SELECTIVE=options.selective,
-        **{name: jitable(getattr(common, name)) for name in ("null_reduction", "late_reduction", "shifted")},
-        **{name: getattr(common, name) for name in SELECTIVE_CONSTANTS},
+        BY_EVAL=options.order_by_eval,
+        **{name: jitable(getattr(common, name)) for name in FROM_COMMON},
+        **{name: getattr(common, name) for name in CONSTANTS},
         note_node=note_node or STAND_INS["note_node"],
         NOTES=note_node is not None,
     )

@@ -7,6 +7,8 @@ actions, result, is_terminal, to_play, utility_mover, key          the game's `R
 clock, HAS_CLOCK                                                   of a game whose rules look back
 noisy_actions, HAS_NOISE, forcing, may_pass, passed                what some games have
 evaluate_mover(s, params) -> float32                               the Eval
+bounds_mover(s, params) -> (float32, float32), HAS_BOUNDS          its bounds, if it offers them and they are wanted
+eval_score, EVAL_ORDER_DEPTH, BY_EVAL                              common.py; whether EVAL orders the actions
 is_cutoff(s, depth_left) -> bool                                   the cutoff test
 third_time, table_key, quiet_value, note_line                      looking_back_kernel, quiescence_kernel, lines
 SELECTIVE                                                          whether any of quiescence, extensions, null moves and
@@ -66,6 +68,13 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     if HAS_CLOCK and third_time(key(s), clock(s), ctx.n_past + ply, ctx):
         ctx.leaves += 1
         return ZERO
+    high = INF
+    if HAS_BOUNDS:
+        low, high = bounds_mover(s, params)
+        if low >= beta or low == high:
+            return low
+        if high <= alpha:
+            return high
     if SELECTIVE:
         ctx.extended[ply] = ctx.extended[ply - 1]
         if ctx.extended[ply] < ctx.extensions and forcing(s):
@@ -129,9 +138,14 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
     score = ctx.scores[ply]
     n = actions(s, row)
     player = ply & 1 if ALTERNATES else to_play(s)
-    ordered = ctx.use_killers or ctx.use_history or (HAS_NOISE and ctx.noisy_first) or table_action >= 0
+    by_eval = BY_EVAL and depth >= EVAL_ORDER_DEPTH and table_action < 0
+    ordered = ctx.use_killers or ctx.use_history or (HAS_NOISE and ctx.noisy_first) or by_eval or table_action >= 0
     if ordered:
         score_actions(s, n, table_action, player, ply, ctx)
+    if by_eval:
+        score_by_eval(s, n, player, ply, ctx, params)
+        if ctx.stop != 0:
+            return ZERO
     asked = ctx.asked
     alpha0 = alpha
     best = -INF
@@ -211,6 +225,8 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
                     reward(a, player, depth, ply, ctx)
                     break
                 note_line(a, ply, ctx)
+                if HAS_BOUNDS and v >= high:
+                    break
     if NOTES:
         tell(s, best, ply, alpha0, beta, ctx, params)
     if ctx.use_table and depth >= LOWEST_DEPTH:
@@ -258,6 +274,25 @@ def score_actions(s, n, table_action, player, ply, ctx):
             score[i] = KILLER_2
         else:
             score[i] = ctx.history[player, a]
+
+
+@njit(nogil=True)
+def score_by_eval(s, n, player, ply, ctx, params):
+    """Score the quiet ones of the n actions of `s` by EVAL of the positions after them, which count as nodes."""
+    row = ctx.actions[ply]
+    score = ctx.scores[ply]
+    for i in range(n):
+        if score[i] > HISTORY_CAP:
+            continue
+        if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
+            ctx.stop = 1
+            return
+        ctx.nodes += 1
+        ctx.leaves += 1
+        child = result(s, np.int64(row[i]))
+        v = np.float64(utility_mover(child) if is_terminal(child) else evaluate_mover(child, params))
+        turned = ALTERNATES or to_play(child) != player
+        score[i] = eval_score(-v if turned else v, np.float64(ctx.win))
 
 
 @njit(nogil=True)

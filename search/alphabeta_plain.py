@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.errors import Interrupted
+from evallearn.errors import EvaluatorError, Interrupted
 from evallearn.protocols import Action, Evaluator, Game, Limits, SearchResult, State
 from evallearn.search.common import (
     ASPIRATION,
+    EVAL_ORDER_DEPTH,
     FUTILITY,
     FUTILITY_DEPTH,
     LATE_DEPTH,
@@ -23,6 +24,7 @@ from evallearn.search.common import (
     NULL_DEPTH,
     Budget,
     Stopped,
+    eval_score,
     late_reduction,
     null_reduction,
     require_unfinished,
@@ -168,10 +170,18 @@ class PlainAlphaBeta:
         if game.is_terminal(s):
             self.leaves += 1
             return game.utility(s, player), ()
+        low, high = self._bounds(s, player)
+        if low >= beta or low == high:
+            return low, ()
+        if high <= alpha:
+            return high, ()
         if lengthened < options.extensions and game.forcing(s):
             lengthened, depth = lengthened + 1, depth + 1
         if options.is_cutoff(s, depth):
-            return self._quiet(s, options.quiescence, alpha, beta), ()
+            value = self._quiet(s, options.quiescence, alpha, beta)
+            if not low <= value <= high:
+                raise self._outside(s, value, low, high)
+            return value, ()
         table_action = None
         place = (game.without_history(s), 0) if options.loose_table else (s, lengthened)
         if options.table and place in self.table:
@@ -206,7 +216,7 @@ class PlainAlphaBeta:
         reducible = options.late_moves and depth >= LATE_DEPTH and not forced
         hope = self._beyond(static, FUTILITY[depth]) if judged and 0 < depth <= FUTILITY_DEPTH else math.inf
         searched = 0
-        for a, score in self._ordered(s, player, ply, table_action):
+        for a, score in self._ordered(s, player, depth, ply, table_action):
             child, quiet = game.result(s, a), score <= HISTORY_CAP
             if hope <= alpha and quiet and searched > 0 and not game.forcing(child):
                 self.unsound += 1
@@ -232,10 +242,24 @@ class PlainAlphaBeta:
                     if v >= beta:
                         self._reward(a, player, depth, ply)
                         break
+                    if v >= high:
+                        break
         if options.table:
             flag = EXACT if alpha0 < best < beta else LOWER if best >= beta else UPPER
             self.table[place] = (depth, flag, self.asked == before, best, best_action)
         return best, pv
+
+    def _bounds(self, s: State, player: int) -> tuple[float, float]:
+        """Between which values `s` must lie, as the Eval says."""
+        known = self.evaluator.bounds(s, player) if self.options.bounds else None
+        return known or (-math.inf, math.inf)
+
+    def _outside(self, s: State, value: float, low: float, high: float) -> EvaluatorError:
+        here = f"{self.game.name} position {self.game.to_text(s)!r}"
+        return EvaluatorError(
+            f"the {self.evaluator.name} Eval finds {value} in {here}, outside the bounds {low} to {high} that it "
+            "offers: clip it, as BoundedEval does"
+        )
 
     def _static(self, s: State, player: int) -> np.float32:
         """EVAL as a share of a win."""
@@ -274,8 +298,10 @@ class PlainAlphaBeta:
                     break
         return best
 
-    def _ordered(self, s: State, player: int, ply: int, table_action: Action | None) -> list[tuple[Action, int]]:
-        """(action, score): the table's, noisy ones, killers of this ply, then by history; equals in their own order."""
+    def _ordered(
+        self, s: State, player: int, depth: int, ply: int, table_action: Action | None
+    ) -> list[tuple[Action, int]]:
+        """(action, score): the table's, noisy ones, killers of this ply, then quiet ones; equals in their own order."""
         actions, options = self.game.actions(s), self.options
         scores = {a: self.history[player, a] if options.history else 0 for a in actions}
         if options.killers:
@@ -285,7 +311,16 @@ class PlainAlphaBeta:
             scores.update(dict.fromkeys(noisy, NOISY_SCORE))
         if table_action is not None:
             scores[table_action] = TABLE_SCORE
+        elif options.order_by_eval and depth >= EVAL_ORDER_DEPTH:
+            scores.update((a, self._eval_score(s, player, a)) for a in actions if scores[a] <= HISTORY_CAP)
         return sorted(((a, scores[a]) for a in actions), key=lambda pair: -pair[1])
+
+    def _eval_score(self, s: State, player: int, a: Action) -> int:
+        """How EVAL likes the position after `a`, which counts as a node."""
+        self.budget.spend()
+        self.leaves += 1
+        value = self.evaluator.evaluate(self.game.result(s, a), player)
+        return eval_score(value, self.game.utility_range[1])
 
     def _reward(self, a: Action, player: int, depth: int, ply: int) -> None:
         """Remember the action that refuted this position."""

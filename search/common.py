@@ -27,6 +27,16 @@ FUTILITY = tuple(np.float32(math.tanh(0.12 * pawns)) for pawns in (0.0, 1.5, 3.0
 squashing). Squashed already, because tanh(a + b) needs only tanh(a) and tanh(b)."""
 FUTILITY_DEPTH = len(FUTILITY) - 1
 
+EVAL_ORDER_DEPTH = 3
+"""Actions are ordered by EVAL from this depth on: nearer to the cutoff that costs more nodes than it saves."""
+EVAL_SCORES = 1 << 26
+"""What an order by EVAL is counted in: so many steps from the middle to a win."""
+
+
+def eval_score(value: float, win: float) -> int:
+    """A value as a score by which actions are ordered, from 0 for a loss to 2 * EVAL_SCORES for a win."""
+    return EVAL_SCORES + int(value / win * EVAL_SCORES)
+
 
 def null_reduction(depth: int) -> int:
     """So much less deep is a null move searched."""

@@ -30,6 +30,11 @@ class Options:
     """Principal variation search: whether an action beats the best so far is asked first, how good it is only then."""
     aspiration: bool = True
     """Each depth first looks near the value of two plies before: odd and even depths see things differently."""
+    bounds: bool = True
+    """Positions that the bounds of the Eval decide are left alone, if it offers any (`Evaluator.bounds`)."""
+    order_by_eval: bool = False
+    """Where the table has no action, quiet ones are tried in the order in which EVAL likes the positions after them,
+    not by history. Off, because it saves nodes only where the other switches do not: see `evallearn bench search`."""
 
     quiescence: int = 0
     """Plies beyond the cutoff in which noisy actions are tried, so that EVAL judges quiet states only. A player may

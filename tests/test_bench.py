@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from playing import perft
 
-from evallearn.bench import chance, ladder, mcts, speed
+from evallearn.bench import bounds, chance, ladder, mcts, speed
 from evallearn.cli import run
+from evallearn.errors import EvallearnError
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 
 SMALL = ladder.Suite("tic_tac_toe", "lines", 5, 21694, (".........", "X...O...."))
+
+
+ENDINGS = ladder.Suite(
+    "connect_four", "threats", 6, None, ("6776775745433434337262222261511141", "55757766756464544736363332322424")
+)
 
 
 @pytest.fixture(autouse=True)
@@ -33,13 +40,16 @@ def test_ladder_starts_with_all_nodes_of_minimax() -> None:
 def test_ladder_tells_what_each_step_saves() -> None:
     steps = list(ladder.climb(SMALL))
     assert [step.name for step in steps] == [
-        "minimax", "alpha-beta", *(name for switch, name in ladder.NAMES.items() if switch != "noisy_first"),
+        "minimax", "alpha-beta", ladder.ONLY_BY_EVAL,
+        *(name for switch, name in ladder.NAMES.items() if switch != "noisy_first"),
     ]  # fmt: skip
-    for before, step in pairwise(steps):
+    aside = steps.pop(2)
+    for before, step in [*pairwise(steps), (steps[1], aside)]:
         assert step.saving == pytest.approx(1 - step.nodes / before.nodes)
         assert 0 < (step.leaves or 0) < step.nodes
     assert steps[1].nodes < steps[0].nodes / 2
     assert steps[2].nodes < steps[1].nodes
+    assert aside.nodes < steps[1].nodes
 
 
 def test_ladder_refuses_a_step_that_changes_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,12 +64,12 @@ def test_ladder_refuses_a_step_that_changes_the_answer(monkeypatch: pytest.Monke
             return found
 
     monkeypatch.setattr(ladder, "AlphaBeta", Wrong)
-    with pytest.raises(Exception, match="killers changed the answers of tic_tac_toe"):
+    with pytest.raises(Exception, match=r"'\+ killer moves' changed the answers of tic_tac_toe"):
         list(ladder.climb(SMALL))
 
 
 def test_positions_of_all_suites_can_be_read_and_played() -> None:
-    for suite in ladder.SUITES:
+    for suite in (*ladder.SUITES, *bounds.SUITES):
         game = get_game(suite.game)
         assert suite.heuristic in game.heuristics
         assert not any(game.is_terminal(game.from_text(text)) for text in suite.positions)
@@ -73,13 +83,42 @@ def test_nodes_of_minimax_are_as_stated(suite: ladder.Suite) -> None:
 
 def test_ladder_is_shown_and_written(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(ladder, "SUITES", (SMALL,))
+    monkeypatch.setattr(bounds, "SUITES", (ENDINGS,))
+    monkeypatch.setattr(bounds, "AlphaBeta", partial(AlphaBeta, floor="plain"))
     assert run(["bench", "search", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["ladder"]
+    told = json.loads(capsys.readouterr().out)
+    assert [(each["game"], each["depth"]) for each in told["bounds"]] == [("connect_four", 6)]
+    found = told["ladder"]
     assert [(each["game"], each["depth"]) for each in found] == [("tic_tac_toe", 5)]
     assert run(["bench", "search", "tic_tac_toe"]) == 0
     shown = capsys.readouterr().out
     assert "tic_tac_toe: 2 positions to depth 5" in shown
     assert all(f"{step['nodes']:,}" in shown for step in found[0]["steps"])
+
+
+def test_saving_by_bounds_is_that_of_the_step_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "AlphaBeta", partial(AlphaBeta, floor="plain"))
+    alone, clipped, pruned = bounds.compare(ENDINGS)
+    assert alone.saving is None
+    for before, step in ((alone, clipped), (clipped, pruned)):
+        assert step.saving == pytest.approx(1 - step.nodes / before.nodes)
+    assert pruned.nodes < clipped.nodes / 2
+
+
+def test_bounds_that_change_an_answer_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong(AlphaBeta):
+        def __init__(self, *args: Any, bounds: bool = True, **settings: Any) -> None:
+            super().__init__(*args, bounds=bounds, floor="plain", **settings)
+            self.wrong = bounds
+
+        def search(self, s: Any, limits: Any, **asked: Any) -> Any:
+            found = super().search(s, limits, **asked)
+            object.__setattr__(found, "value", 0.5 if self.wrong else found.value)
+            return found
+
+    monkeypatch.setattr(bounds, "AlphaBeta", Wrong)
+    with pytest.raises(EvallearnError, match="bounds changed the answers of connect_four"):
+        list(bounds.compare(ENDINGS))
 
 
 def test_speed_is_measured_of_all_contestants(

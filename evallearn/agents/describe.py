@@ -5,6 +5,7 @@ zero@depth=4                                  a search that only knows how games
 handwritten:NAME@depth=4                      a heuristic of the game
 zoo:NAME@time=0.1                             an Eval that is shipped; zoo:GAME/NAME says it in full
 solved:EVAL                                   the game's tables first (evallearn tables), the Eval elsewhere
+bounded:EVAL                                  the Eval within the bounds of the game, by which alpha-beta prunes
 gnubg:0                                       GNU Backgammon's networks, at 0, 1 or 2 plies
 runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
 SEARCH[,OPTION=VALUE..][:EVAL]@LIMITS         a search by its name, as mcts,leaf=rollout:zero@nodes=500
@@ -30,7 +31,7 @@ from evallearn.agents.gtp import GtpAgent
 from evallearn.agents.options import needs_eval, read_options, search_settings, trailing_options
 from evallearn.agents.uci import UciAgent
 from evallearn.errors import SearchError, SpecError, unknown
-from evallearn.evaluators import FunctionEval, LinearEval, SolvedEval, load_evaluator, zoo_file, zoo_names
+from evallearn.evaluators import BoundedEval, FunctionEval, LinearEval, SolvedEval, load_evaluator, zoo_file, zoo_names
 from evallearn.protocols import Evaluator, Game, Limits, State
 from evallearn.search import SEARCHES
 from evallearn.trust import NO_TRUST, Trust
@@ -123,7 +124,7 @@ def _evaluator(text: str, game: Game, trust: Trust) -> Evaluator:
 
 # --- Evals -----------------------------------------------------------------------------------------------------------
 def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = (), *, trust: Trust = NO_TRUST) -> Evaluator:
-    """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, solved:EVAL, gnubg:PLIES, or a file.
+    """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, solved:EVAL, bounded:EVAL, gnubg:PLIES, or a file.
 
     `others` are suggested too. Files and gnubg need FULL_TRUST.
     """
@@ -133,9 +134,9 @@ def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = (), *, trus
     if kind == "handwritten" and colon:
         return LinearEval.from_heuristic(game, name)
     if kind == "solved" and colon:
-        if name.startswith("solved:"):  # a text from a file may say it ten thousand times
-            raise SpecError(f"Eval {text[:60]!r}: tables are asked once: write solved: once")
-        return SolvedEval(parse_evaluator(name, game, trust=trust))
+        return SolvedEval(_below(kind, name, game, trust))
+    if kind == "bounded" and colon:
+        return BoundedEval(_below(kind, name, game, trust))
     if kind == "gnubg" and colon:
         trust.require_module(text, "gnubg_nn")
         return parse_gnubg(name, game)
@@ -145,6 +146,13 @@ def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = (), *, trus
         trust.require_file(text)
         return load_evaluator(text, game)
     raise _unknown(text, game, others)
+
+
+def _below(layer: str, text: str, game: Game, trust: Trust) -> Evaluator:
+    """The Eval that `solved:` or `bounded:` is put upon."""
+    if layer in text.split(":")[:2]:  # a text from a file may say it ten thousand times
+        raise SpecError(f"Eval {f'{layer}:{text}'[:60]!r}: write {layer}: once")
+    return parse_evaluator(text, game, trust=trust)
 
 
 def _unknown(text: str, game: Game, others: tuple[str, ...]) -> SpecError:

@@ -17,7 +17,7 @@ from evallearn.protocols import Limits
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 
-SWITCHES = ("table", "killers", "history", "pvs", "aspiration", "noisy_first")
+SWITCHES = ("table", "killers", "history", "pvs", "aspiration", "noisy_first", "order_by_eval")
 NAMES = {
     "table": "+ transposition table",
     "killers": "+ killer moves",
@@ -25,7 +25,10 @@ NAMES = {
     "pvs": "+ PVS",
     "aspiration": "+ aspiration windows",
     "noisy_first": "+ captures first",
+    "order_by_eval": "+ order by the Eval",
 }
+ONLY_BY_EVAL = "alpha-beta, only the order by the Eval"
+"""A step aside: the next one goes on from alpha-beta without it."""
 TABLE_BITS = 20
 """A million entries: the ladder measures the idea, not a table that is too small."""
 
@@ -37,8 +40,8 @@ class Suite:
     game: str
     heuristic: str
     depth: int
-    minimax_nodes: int
-    """What minimax without pruning would visit to that depth (`unpruned` counts it again)."""
+    minimax_nodes: int | None
+    """What minimax without pruning would visit to that depth (`unpruned` counts it again); None: not counted."""
     positions: tuple[str, ...]
 
 
@@ -105,7 +108,7 @@ class Step:
     seconds: float | None
     """CPU time; None where the nodes are only counted."""
     saving: float | None
-    """The part of the nodes that the step before took and this one does not."""
+    """The part of the nodes that the step before took and this one does not; below 0 it takes more."""
 
 
 def unpruned(suite: Suite) -> int:
@@ -122,26 +125,42 @@ def climb(suite: Suite) -> Iterator[Step]:
     """The steps of the ladder, as they are done. All but the first deepen iteratively, and every iteration counts."""
     game = get_game(suite.game)
     evaluator = LinearEval.from_heuristic(game, suite.heuristic)
-    states = [game.from_text(text) for text in suite.positions]
-    nodes = suite.minimax_nodes
-    yield Step("minimax", nodes, None, None, None)
-    switched: dict[str, Any]
-    switched, answers = dict.fromkeys(SWITCHES, False), None
-    for switch in (None, *SWITCHES):
-        if switch == "noisy_first" and (game.rules is None or game.rules.noisy_actions is None):
-            continue
-        if switch is not None:
+    assert suite.minimax_nodes is not None
+    yield (step := Step("minimax", suite.minimax_nodes, None, None, None))
+    given: dict[str, list[Any]] = {}
+    for name, settings, aside in rungs(noisy=game.rules is not None and game.rules.noisy_actions is not None):
+        search = AlphaBeta(game, evaluator, table_bits=TABLE_BITS, **settings)
+        found, given[name] = measure(name, search, suite, step.nodes)
+        yield found
+        if given[name] != given["alpha-beta"]:
+            raise EvallearnError(
+                f"{name!r} changed the answers of {suite.game}: {given['alpha-beta']} became {given[name]}; report this"
+            )
+        step = step if aside else found
+
+
+def rungs(noisy: bool) -> Iterator[tuple[str, dict[str, Any], bool]]:
+    """(name, switches, whether the next one goes on without it) of every step but minimax."""
+    switched: dict[str, Any] = dict.fromkeys(SWITCHES, False)
+    yield "alpha-beta", dict(switched), False
+    yield ONLY_BY_EVAL, {**switched, "order_by_eval": True}, True
+    for switch in SWITCHES:
+        if switch != "noisy_first" or noisy:
             switched[switch] = True
-        search = AlphaBeta(game, evaluator, table_bits=TABLE_BITS, **switched)
+            yield NAMES[switch], dict(switched), False
+
+
+def measure(name: str, search: Any, suite: Suite, before: int | None, rounds: int = 1) -> tuple[Step, list[Any]]:
+    """What the search takes for all positions, beside a step that took `before` nodes, at best; and its answers."""
+    states = [search.game.from_text(text) for text in suite.positions]
+    times = []
+    for _ in range(rounds):
         start = process_time()
         found = [search.search(s, Limits(depth=suite.depth)) for s in states]
-        seconds = process_time() - start
-        given = [(result.value, result.action) for result in found]
-        if answers not in (None, given):
-            raise EvallearnError(f"{switch} changed the answers of {suite.game}: {answers} became {given}; report this")
-        before, nodes, answers = nodes, sum(result.nodes for result in found), given
-        name = "alpha-beta" if switch is None else NAMES[switch]
-        yield Step(name, nodes, sum(result.leaves for result in found), seconds, 1 - nodes / before)
+        times.append(process_time() - start)
+    nodes, leaves = (sum(getattr(result, what) for result in found) for what in ("nodes", "leaves"))
+    saving = None if before is None else 1 - nodes / before
+    return Step(name, nodes, leaves, min(times), saving), [(r.value, r.action) for r in found]
 
 
 def figures(suite: Suite, steps: list[Step]) -> dict[str, Any]:

@@ -121,20 +121,30 @@ def search(games: tuple[str, ...], json_to: str | None) -> None:
     """What each refinement of alpha-beta saves: the nodes to a fixed depth, switched on one after the other.
 
     The first row is plain minimax, counted by perft; the others deepen iteratively and count every iteration. All
-    find the same values and moves. The positions are fixed, so the nodes are the same on every machine.
+    find the same values and moves. The positions are fixed, so the nodes are the same on every machine. A second table
+    shows, near the end of games that have them, what the bounds of the game save (Game.bounds).
 
     Example: evallearn bench search connect_four
     """
-    from evallearn.bench.ladder import SUITES, climb, figures
+    from evallearn.bench import bounds, ladder
 
-    found = []
-    for suite in chosen(games, SUITES):
-        steps = []
-        for step in climb(suite):
-            console.print(f"{suite.game}: {step.name}", style="dim")
-            steps.append(step)
-        found.append(figures(suite, steps))
-    report({"ladder": found}, json_to, lambda: show_ladders(found))
+    names = [suite.game for suite in chosen(games, [*ladder.SUITES, *bounds.SUITES])]
+    ladders, compared = (
+        [climbed(suite, steps) for suite in suites if suite.game in names]
+        for suites, steps in ((ladder.SUITES, ladder.climb), (bounds.SUITES, bounds.compare))
+    )
+    report({"ladder": ladders, "bounds": compared}, json_to, lambda: show_ladders([*ladders, *compared]))
+
+
+def climbed(suite: Any, climb: Any) -> dict[str, Any]:
+    """The figures of all steps, told as they are done."""
+    from evallearn.bench.ladder import figures
+
+    steps = []
+    for step in climb(suite):
+        console.print(f"{suite.game}: {step.name}", style="dim")
+        steps.append(step)
+    return figures(suite, steps)
 
 
 def show_ladders(found: list[dict[str, Any]]) -> None:

@@ -27,6 +27,16 @@ def features_mover(s, out):
 
 
 @jitable
+def bounds_mover(s):
+    return np.float32(0), np.float32(0)
+
+
+@jitable
+def eval_bounds_mover(s, params):
+    return np.float32(0), np.float32(0)
+
+
+@jitable
 def utility_player(s, player):
     return np.float32(0)
 
@@ -99,6 +109,8 @@ def note_node(s, value, alpha, beta, params):
 STAND_INS = {  # compiled and never asked
     "utility_mover": utility_mover,
     "features_mover": features_mover,
+    "bounds_mover": bounds_mover,
+    "eval_bounds_mover": eval_bounds_mover,
     "utility_player": utility_player,
     "features_player": features_player,
     "active_features": active_features,

@@ -53,6 +53,7 @@ def _check_shape(game: Game, rules: Rules, expect: Expect) -> bool:
         "utility_mover": by_mover, "features_mover": by_mover,
         "utility_player": not by_mover, "features_player": not by_mover, "chances": game.has_chance,
         "viewer": game.has_chance and game.n_players == 2 and game.zero_sum,
+        "bounds_mover": by_mover and game.has("bounds"),
     }  # fmt: skip
     for name, need in wanted.items():
         there = getattr(rules, name) is not None
@@ -314,5 +315,6 @@ def _questions(game: Game, s: State) -> list[tuple[str, Callable[[Game], Any]]]:
         ("noisy_actions", lambda g: list(g.noisy_actions(s))),
         ("forcing", lambda g: bool(g.forcing(s))),
         ("may_pass", lambda g: bool(g.may_pass(s))),
+        ("bounds_mover", lambda g: tuple(g.bounds(s, mover))),
         ("result", lambda g: [g.result(s, a) for a in g.actions(s)]),
     ]

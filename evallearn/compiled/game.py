@@ -18,7 +18,7 @@ TEMPLATE = Path(__file__).with_name("game_kernel.py")
 RULE_NAMES = (
     "State", "actions", "result", "is_terminal", "to_play", "phase", "key", "utility_mover", "features_mover",
     "utility_player", "features_player", "chances", "clock", "noisy_actions",
-    "forcing", "may_pass",
+    "forcing", "may_pass", "bounds_mover",
 )  # fmt: skip
 
 DECLARATIONS = (
@@ -63,6 +63,7 @@ class Mailbox:
             ("actions", "i4", (width,)),
             ("probabilities", "f8", (max(1, rules.max_outcomes),)),
             ("features", "f4", (max(1, len(game.feature_names)),)),
+            ("bounds", "f4", (2,)),
         ]
         self.game, self.kernels, self.looks_back = game, kernels, rules.clock is not None
         # the default decode asks for the rules at every call, which costs more than all the rest of a ply
@@ -192,6 +193,14 @@ class CompiledGame(Game):
 
     def passed(self, s: State) -> State:
         return self.plain.passed(s)
+
+    def bounds(self, s: State, player: int) -> tuple[float, float]:
+        if self.compiled_rules.bounds_mover is None:
+            return self.plain.bounds(s, player)
+        self.io.put(s)
+        mover = self.kernels.bound(self.io.box)
+        low, high = self.io.box["bounds"][0].tolist()
+        return (low, high) if player == mover else (0.0 - high, 0.0 - low)
 
     def has(self, hook: str) -> bool:
         return self.plain.has(hook)

@@ -4,7 +4,8 @@
 State, actions, result, is_terminal, to_play, phase, key     the game's `Rules`
 utility_mover, features_mover                                as the mover sees it, where BY_MOVER
 utility_player, features_player                              as any player sees it, elsewhere
-chances, clock, noisy_actions, forcing, may_pass             what some games have
+chances, clock, noisy_actions, forcing, may_pass, bounds_mover
+                                                             what some games have
 N_WORDS, N_PLAYERS, HAS_CHANCE, HAS_CLOCK, THROUGH_DRAWS     of the game
 CACHE                                                        whether the disk cache is on
 
@@ -135,6 +136,15 @@ def is_forcing(box):
 @njit(cache=CACHE, nogil=True)
 def can_pass(box):
     return may_pass(load(box[0]))
+
+
+@njit(cache=CACHE, nogil=True)
+def bound(box):
+    """Write the bounds of the utility to the player to move; returns that player."""
+    io = box[0]
+    s = load(io)
+    io.bounds[0], io.bounds[1] = bounds_mover(s)
+    return np.int64(to_play(s))
 
 
 @njit(nogil=True)

@@ -1,5 +1,6 @@
 """The Evals: linear and neural on named features, pattern tables on the board; and their files."""
 
+from evallearn.evaluators.bounded import BoundedEval
 from evallearn.evaluators.features import FeatureEval, feature_hash
 from evallearn.evaluators.files import load_evaluator, read_header, save_evaluator, verified_header
 from evallearn.evaluators.linear import LinearEval
@@ -11,6 +12,7 @@ from evallearn.evaluators.solved import SolvedEval
 from evallearn.evaluators.zoo import hardest, read_card, zoo_file, zoo_names
 
 __all__ = [
+    "BoundedEval",
     "FeatureEval",
     "FunctionEval",
     "LinearEval",

@@ -26,6 +26,7 @@ from typing import ClassVar
 
 from evallearn.errors import BadNotation, IllegalAction, SpecError, unknown
 from evallearn.games.pacman import notation as notation
+from evallearn.games.pacman.bounds import score_bounds
 from evallearn.games.pacman.state import (
     CAUGHT_POINTS,
     EAST,
@@ -204,6 +205,11 @@ class Pacman(Game):
     def utility(self, s: State, player: int) -> float:
         """The score to Pacman, the opposite to the ghosts."""
         return float(s.score if player == 0 else 0 - s.score)
+
+    def bounds(self, s: State, player: int) -> tuple[float, float]:
+        """What `score_bounds` says, or the opposite to the ghosts."""
+        least, most = score_bounds(s)
+        return (float(least), float(most)) if player == 0 else (0.0 - most, 0.0 - least)
 
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:

@@ -13,10 +13,10 @@ import numpy as np
 
 from evallearn.compiled.bits import jitable, mix64, popcount, u64
 from evallearn.games.pacman import state as world
+from evallearn.games.pacman.bounds_rules import bounds_mover
 from evallearn.games.pacman.game import NEAR
 from evallearn.games.pacman.state import MAX_GHOSTS, MAX_MOVES, STOP
 from evallearn.games.pacman.words import (
-    CAUGHT,
     CELL,
     HEADING_AT,
     ONE,
@@ -29,6 +29,7 @@ from evallearn.games.pacman.words import (
     bit,
     ghost,
     has,
+    is_terminal,
     make_clock,
     moves,
     n_ghosts,
@@ -49,13 +50,6 @@ CAUGHT_POINTS, MOVE_POINTS = world.CAUGHT_POINTS, world.MOVE_POINTS
 
 
 # --- the formalism ---------------------------------------------------------------------------------------------------
-@jitable
-def is_terminal(s):
-    if (s.clock & CAUGHT) != ZERO or (s.food_low | s.food_high) == ZERO:
-        return True
-    return turn(s) == 0 and moves(s) == 0
-
-
 @jitable
 def actions(s, out):
     number = turn(s)
@@ -292,6 +286,7 @@ RULES = Rules(
     to_play=to_play,
     utility_mover=utility_mover,
     features_mover=features_mover,
+    bounds_mover=bounds_mover,
     phase=phase,
     key=key,
     n_actions=5,

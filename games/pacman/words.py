@@ -68,6 +68,13 @@ def score(s):
 
 
 @jitable
+def is_terminal(s):
+    if (s.clock & CAUGHT) != ZERO or (s.food_low | s.food_high) == ZERO:
+        return True
+    return turn(s) == 0 and moves(s) == 0
+
+
+@jitable
 def make_clock(cell, whose, left, caught, points):
     rest = (u64(whose) << TURN_AT) | (u64(left) << MOVES_AT) | (u64(caught) << CAUGHT_AT)
     return cell | rest | (u64(points + MOST_POINTS) << SCORE_AT)

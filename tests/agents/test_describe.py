@@ -213,7 +213,8 @@ REFUSALS = {
     f"cmd:{sys.executable},Hash=3": "option 'Hash' of a cmd engine: it takes timeout only; what else it should know",
     f"gtp:{sys.executable},Hash=3": "option 'Hash' of a gtp engine: it takes timeout, size, game only",
     f"cmd:{sys.executable},timeout=1,timeout=2": "is given twice: give it once",
-    "solved:solved:zero": "Eval 'solved:solved:zero': tables are asked once: write solved: once",
+    "solved:solved:zero": "Eval 'solved:solved:zero': write solved: once",
+    "bounded:solved:bounded:zero": "Eval 'bounded:solved:bounded:zero': write bounded: once",
     "zoo:tic_tac_toe/x": "unknown Eval in the zoo of tic_tac_toe 'tic_tac_toe/x'",
 }
 
