@@ -136,10 +136,10 @@ class Journal:
 
     def damaged(self, numbers: Sequence[int], why: str) -> DataError:
         """Return the error for lines that must not be believed."""
-        these, them = ("this line", "it") if len(numbers) == 1 else ("these lines", "them")
+        one = len(numbers) == 1
+        remedy = "leave an empty line in its place" if one else "leave empty lines in their places"
         return DataError(
-            f"{self.path}, {_numbered(numbers)} damaged ({why}): empty {these} but leave {them} in the file, so that "
-            f"all others are kept: {self.lost}"
+            f"{self.path}, {_numbered(numbers)} damaged ({why}): {remedy}, and all others are kept; {self.lost}"
         )
 
     def _lines(self) -> tuple[list[bytes], bool]:
@@ -159,7 +159,7 @@ class Journal:
 
     def _misplaced(self, number: int, written: Any) -> DataError:
         if not isinstance(written, int) or written < number:
-            remedy = "so it stands there twice or in the wrong place: take it out"
+            remedy = "so it stands there twice, or in the wrong place: take it out"
         elif written == number + 1:
             remedy = "so the line before it is missing: put an empty line before it"
         else:

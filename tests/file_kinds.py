@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forgery import forge_checkpoint, forge_json, forge_sets, forge_shard
+from forgery import forge_bearoff, forge_checkpoint, forge_evaluator, forge_json, forge_sets, forge_shard
 from mutants import Kind
 from rich.console import Console
 from toys import LINES, Takeaway
@@ -196,10 +196,11 @@ def evaluator_kind(name: str) -> Kind:
         return save_evaluator(EVALS[name](), folder / "e.safetensors")  # type: ignore[no-untyped-call]
 
     def read(file: Path) -> Any:
-        tensors = load_evaluator(file, C4 if name == "patterns" else TTT).tensors()
-        return {k: (t.dtype.str, t.shape, t.tobytes()) for k, t in tensors.items()}
+        evaluator = load_evaluator(file, C4 if name == "patterns" else TTT)
+        value = evaluator.evaluate(evaluator.game.initial(), 0)
+        return value, {k: (t.dtype.str, t.shape, t.tobytes()) for k, t in evaluator.tensors().items()}
 
-    return Kind(f"Eval, {name}", make, read, promised=True)
+    return Kind(f"Eval, {name}", make, read, promised=True, forge=forge_evaluator)
 
 
 def checkers_file(folder: Path) -> Path:
@@ -324,7 +325,7 @@ KINDS = [
     *(checkpoint_kind(kind) for kind in ("patterns", "team", "search", "net")),
     *(evaluator_kind(name) for name in EVALS),
     Kind("table, checkers", checkers_file, lambda f: checkers_table.load_table(f).packed.tobytes(), promised=True),
-    Kind("table, backgammon", bearoff_file, bearoff_of, promised=True),
+    Kind("table, backgammon", bearoff_file, bearoff_of, promised=True, forge=forge_bearoff),
     Kind("card of the zoo", card_file, card_of, promised=False),
     records_kind("manifest.json", "manifest.json"),
     records_kind("manifest.json, selfplay", "manifest.json", again=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from safetensors.numpy import save_file
 from evallearn.checked import line_text, with_checksum
 from evallearn.data.records import HEADER_KEY
 from evallearn.digest import json_digest
+from evallearn.evaluators import files
+from evallearn.games.backgammon import bearoff
 from evallearn.train.checkpoints import checksum
 
 
@@ -39,23 +42,56 @@ def forge_sets(file: Path, rng: random.Random) -> None:
     file.write_text("".join(lines))
 
 
-def forge_checkpoint(file: Path, rng: random.Random) -> None:
-    """Another value in the header, or tensors of another shape, type or with a number that is none."""
+def forge_tensors(tensors: dict[str, np.ndarray], rng: random.Random) -> None:
+    """One tensor of another shape or type, or with a number that is none."""
+    name = rng.choice(sorted(tensors))
+    tensor = tensors[name]
+    if tensor.size and rng.random() < 0.5:
+        numbers = [np.nan, np.inf, -np.inf, 1e30, -0.0, 1.0] if tensor.dtype.kind == "f" else [0, 1, -1, 99, 127]
+        tensor.flat[rng.randrange(tensor.size)] = np.array(rng.choice(numbers)).astype(tensor.dtype)
+    else:
+        tensors[name] = rng.choice([tensor[:-1], tensor[None], tensor.astype(np.float64), tensor.astype(np.int8)])
+
+
+def forge_safetensors(file: Path, rng: random.Random, seal: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
+    """Another value in the header or in a tensor; seal(header, tensors) mends the checksum."""
     with safe_open(file, framework="np") as opened:
         ((key, text),) = opened.metadata().items()
         tensors = {name: opened.get_tensor(name) for name in sorted(opened.keys())}
-    header, name = json.loads(text), rng.choice(sorted(tensors))
-    header.pop("checksum")
-    tensor = tensors[name]
-    if rng.random() < 0.7:
-        header = changed(header, rng)
-    elif tensor.size and tensor.dtype.kind == "f" and rng.random() < 0.5:
-        tensor.flat[rng.randrange(tensor.size)] = rng.choice([np.nan, np.inf, -np.inf])
+    header = json.loads(text)
+    if rng.random() < 0.5:
+        forge_tensors(tensors, rng)
+        seal(header, tensors)
     else:
-        tensors[name] = rng.choice([tensor[:-1], tensor[None], tensor.astype(np.float64), tensor.astype(np.int8)])
-    if isinstance(header, dict):
-        header["checksum"] = checksum(header, tensors)
+        seal(header, tensors)
+        header = changed(header, rng)
+        if isinstance(header, dict) and rng.random() < 0.7:
+            seal(header, tensors)
     save_file({k: np.ascontiguousarray(t) for k, t in tensors.items()}, file, metadata={key: json.dumps(header)})
+
+
+def forge_checkpoint(file: Path, rng: random.Random) -> None:
+    def seal(header: dict[str, Any], tensors: dict[str, Any]) -> None:
+        header.pop("checksum", None)
+        header["checksum"] = checksum(header, tensors)
+
+    forge_safetensors(file, rng, seal)
+
+
+def forge_evaluator(file: Path, rng: random.Random) -> None:
+    def seal(header: dict[str, Any], tensors: dict[str, Any]) -> None:
+        header["checksum"] = files._checksum(tensors)
+        header["architecture"] = {k: list(t.shape) for k, t in tensors.items()}
+
+    forge_safetensors(file, rng, seal)
+
+
+def forge_bearoff(file: Path, rng: random.Random) -> None:
+    def seal(header: dict[str, Any], tensors: dict[str, Any]) -> None:
+        if set(tensors) == set(bearoff.SHAPES):
+            header["checksum"] = bearoff._checksum(tensors)
+
+    forge_safetensors(file, rng, seal)
 
 
 def forge_shard(file: Path, rng: random.Random) -> None:

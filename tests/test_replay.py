@@ -12,6 +12,7 @@ from evallearn.agents import RandomAgent, parse_agent
 from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.formats import write_games
 from evallearn.arena.records import GameRecord
+from evallearn.checked import write_checked
 from evallearn.cli import run
 from evallearn.registry import get_game
 
@@ -40,8 +41,8 @@ def test_a_table_shows_every_game_and_that_all_are_legal(match: Path, capsys: py
 
 
 def test_folder_of_a_match_is_read_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    agents = parse_agent("zero@depth=1", TTT), RandomAgent(TTT)
-    found = play_match(TTT, *agents, MatchConfig(pairs=3), folder=tmp_path, keep_games=True)
+    two = parse_agent("zero@depth=1", TTT), RandomAgent(TTT)
+    found = play_match(TTT, *two, MatchConfig(pairs=3), folder=tmp_path, keep_games=True)
     assert run(["replay", str(tmp_path), "--game", "tic_tac_toe", "--json"]) == 0
     games = json.loads(capsys.readouterr().out)["games"]
     assert games == [{**r.to_json(), "plies": len(r.moves)} for r in found.records]
@@ -50,6 +51,10 @@ def test_folder_of_a_match_is_read_as_it_is(tmp_path: Path, capsys: pytest.Captu
     path.write_text(good.replace('"actions":[', '"actions":[99,', 1))
     assert run(["replay", str(tmp_path), "--game", "tic_tac_toe"]) == 2
     assert "sets.jsonl, line 1 is damaged (its checksum does not fit)" in capsys.readouterr().err.replace("\n", " ")
+    for agents in (["one"], 7, [1, 2]):
+        write_checked(tmp_path / "match.json", {"agents": agents})
+        assert run(["replay", str(tmp_path), "--game", "tic_tac_toe"]) == 2
+        assert "match.json names no two agents: play the match again, in another folder" in capsys.readouterr().err
 
 
 def test_one_game_is_shown_move_by_move(match: Path, capsys: pytest.CaptureFixture[str]) -> None:

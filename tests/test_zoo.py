@@ -199,11 +199,18 @@ def test_a_card_is_complete_and_the_same_each_time(empty_zoo: Path) -> None:
 
 def test_a_damaged_card_is_named(empty_zoo: Path) -> None:
     path = add_to_zoo(LinearEval.from_heuristic(TTT, "lines"), card_of(LinearEval.zero(TTT)), empty_zoo)
+    card = read_card("tic_tac_toe/lines")
     path.with_suffix(".json").write_text("{}")
     with pytest.raises(EvaluatorError, match="lines.json does not tell its game, name, kind"):
         read_card("tic_tac_toe/lines")
     path.with_suffix(".json").write_text("{")
     with pytest.raises(EvaluatorError, match="lines.json cannot be read .*: install evallearn again"):
+        read_card("tic_tac_toe/lines")
+    path.with_suffix(".json").write_text("[" * 100_000)
+    with pytest.raises(EvaluatorError, match="lines.json cannot be read .it is nested too deep.: install evallearn"):
+        read_card("tic_tac_toe/lines")
+    path.with_suffix(".json").write_text(json.dumps({**card, "matches": [{"elo": 1e999}], "minutes": 10**400}))
+    with pytest.raises(EvaluatorError, match="lines.json does not tell its minutes, matches: install evallearn again"):
         read_card("tic_tac_toe/lines")
 
 

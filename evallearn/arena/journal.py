@@ -87,7 +87,7 @@ class MatchJournal:
 
 def sets_of(folder: Path, terms: Mapping[str, Any]) -> Journal:
     """The journal of a match with these terms."""
-    return Journal(folder / SETS, json_digest(terms), "its games are played again")
+    return Journal(folder / SETS, json_digest(terms), "its games are played again when the match goes on")
 
 
 def read_terms(folder: Path) -> dict[str, Any]:

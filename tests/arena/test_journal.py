@@ -178,7 +178,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 
 
 FOUR = MatchConfig(pairs=4, seed=3)
-EMPTY = "empty this line but leave it in the file, so that all others are kept: its games are played again"
+EMPTY = "leave an empty line in its place, and all others are kept; its games are played again when the match goes on"
 DAMAGE = {
     "cut": (lambda lines: [lines[0], lines[1][:50] + "\n", *lines[2:]], 2, f"damaged (it is not JSON): {EMPTY}"),
     "list": (lambda lines: [lines[0], "[]\n", *lines[2:]], 2, f"damaged (it is no JSON object): {EMPTY}"),
@@ -206,11 +206,11 @@ DAMAGE = {
     "twice": (
         lambda lines: [*lines[:2], *lines[1:]],
         3,
-        "written as line 2, so it stands there twice or in the wrong place",
+        "written as line 2, so it stands there twice, or in the wrong place",
     ),
 }
 REMEDIES = {
-    "empty": lambda lines, i: [*lines[:i], "\n", *lines[i + 1 :]],
+    "leave an": lambda lines, i: [*lines[:i], "\n", *lines[i + 1 :]],
     "put an": lambda lines, i: [*lines[:i], "\n", *lines[i:]],
     "put 2": lambda lines, i: [*lines[:i], "\n", "\n", *lines[i:]],
     "take it": lambda lines, i: [*lines[:i], *lines[i + 1 :]],
@@ -245,7 +245,9 @@ def test_swapped_lines_cost_one_set(finished: tuple[Path, dict[str, Any]], tmp_p
     with pytest.raises(DataError, match="line 1 was written as line 2, so the line before it is missing: put an empty"):
         play_match(C4, *agents(), FOUR, folder=tmp_path)
     write_lines(tmp_path, ["\n", second, first, *rest])
-    with pytest.raises(DataError, match="line 3 was written as line 1, so it stands there twice or in the wrong place"):
+    with pytest.raises(
+        DataError, match="line 3 was written as line 1, so it stands there twice, or in the wrong place"
+    ):
         play_match(C4, *agents(), FOUR, folder=tmp_path)
     write_lines(tmp_path, ["\n", second, *rest])
     assert figures(play_match(C4, *agents(), FOUR, folder=tmp_path)) == finished[1]
@@ -259,7 +261,7 @@ def test_a_torn_last_line_is_dropped_and_told(
     path.write_bytes(path.read_bytes()[:-20])
     assert len(read_sets(tmp_path, C4)) == 3
     assert figures(play_match(C4, *agents(), FOUR, folder=tmp_path)) == finished[1]
-    assert "sets.jsonl ends in a torn line: it is left out, and its games are played again" in caplog.text
+    assert "sets.jsonl ends in a torn line: it is left out, and its games are played again when" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -285,11 +287,11 @@ def test_a_line_that_cannot_be_is_refused_though_its_checksum_fits(
     shutil.copytree(finished[0], tmp_path, dirs_exist_ok=True)
     lines = lines_of(tmp_path)
     write_lines(tmp_path, [lines[0], reseal(tmp_path, 2, **changes), *lines[2:]])
-    with pytest.raises(DataError, match=rf"sets.jsonl, line 2 is damaged \(.*{message}.*\): empty this line"):
+    with pytest.raises(DataError, match=rf"sets.jsonl, line 2 is damaged \(.*{message}.*\): leave an empty line"):
         read_sets(tmp_path, C4)
     if "opening" in changes:
         message = "its opening is not that of its set"
-    with pytest.raises(DataError, match=rf"sets.jsonl, line 2 is damaged \(.*{message}.*\): empty this line"):
+    with pytest.raises(DataError, match=rf"sets.jsonl, line 2 is damaged \(.*{message}.*\): leave an empty line"):
         play_match(C4, *agents(), FOUR, folder=tmp_path)
 
 
@@ -320,7 +322,7 @@ def test_a_game_that_cannot_be_is_refused_though_its_checksum_fits(
     lines = lines_of(tmp_path)
     first, second = json.loads(lines[1])["games"]
     write_lines(tmp_path, [lines[0], reseal(tmp_path, 2, games=[{**first, **changes}, second]), *lines[2:]])
-    with pytest.raises(DataError, match=rf"sets.jsonl, line 2 is damaged \({message}\): empty this line"):
+    with pytest.raises(DataError, match=rf"sets.jsonl, line 2 is damaged \({message}\): leave an empty line"):
         play_match(C4, *agents(), FOUR, folder=tmp_path)
 
 
@@ -347,7 +349,9 @@ def test_damaged_or_lost_terms_are_written_again(finished: tuple[Path, dict[str,
 def test_sets_of_another_match_are_refused(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     play_match(C4, *agents(), MatchConfig(pairs=1, seed=4), folder=tmp_path)
     write_lines(tmp_path, lines_of(finished[0]))
-    with pytest.raises(DataError, match=r"lines 1, 2, 3 and 4 are damaged \(its checksum does not fit\): empty these"):
+    with pytest.raises(
+        DataError, match=r"lines 1, 2, 3 and 4 are damaged \(its checksum does not fit\): leave empty lines in"
+    ):
         play_match(C4, *agents(), MatchConfig(pairs=1, seed=4), folder=tmp_path)
 
 

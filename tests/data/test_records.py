@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evallearn.atomic import write_atomically
-from evallearn.checked import parse_checked
+from evallearn.checked import parse_checked, with_checksum
 from evallearn.data import Origin, Record, ShardInfo, read_manifest, read_shard, rebuild_manifest, write_shard
 from evallearn.data.manifest import Manifest
 from evallearn.data.records import (
@@ -265,10 +265,17 @@ def test_manifest_counts_and_survives_the_round_trip(folder: Path) -> None:
     assert read_manifest(folder) == Manifest.from_json(manifest.to_json()) == manifest
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 2}', '{"format": 1}', "\x00"])
-def test_an_unreadable_manifest_counts_as_none(folder: Path, text: str) -> None:
+UNREADABLE = [
+    "", "{}", "[]", '{"format": 2}', "\x00", "[" * 100_000,
+    *(json.dumps(with_checksum(told)) for told in ({"format": 1}, {"format": 1, "shards": 7}, {"format": 9})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", UNREADABLE, ids=lambda text: text[:30])
+def test_an_unreadable_manifest_counts_as_none(folder: Path, text: str, caplog: pytest.LogCaptureFixture) -> None:
     (folder / "manifest.json").write_text(text)
     assert read_manifest(folder) is None
+    assert "manifest.json is damaged: it is not used; the command that made it writes it again" in caplog.text
 
 
 def test_rebuilding_refuses_shards_of_different_settings(folder: Path) -> None:
