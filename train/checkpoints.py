@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.atomic import write_atomically
+from evallearn.atomic import short_name, write_atomically
 from evallearn.errors import DataError
 
 LONG = 50
@@ -25,7 +25,7 @@ def save_checkpoint(
 
     header = json.dumps({"recipe": recipe, "counters": counters}, sort_keys=True)
     write_atomically(path, save(dict(tensors), metadata={key(kind): header}))
-    for left in path.parent.glob(f".{escape(path.name)}.*.tmp"):  # large ones: half a gigabyte for each time
+    for left in path.parent.glob(f".{escape(short_name(path.name))}.*.tmp"):  # half a gigabyte for each time
         left.unlink(missing_ok=True)
 
 

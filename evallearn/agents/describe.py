@@ -15,6 +15,7 @@ docs/agents.md tells more.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import partial
@@ -133,7 +134,7 @@ def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = ()) -> Eval
         return parse_gnubg(name, game)
     if kind == "zoo" and colon:
         return load_evaluator(zoo_file(name, game.name), game)
-    if Path(text).suffix == ".safetensors" or Path(text).exists():
+    if Path(text).suffix == ".safetensors" or os.path.exists(text):
         return load_evaluator(text, game)
     raise _unknown(text, game, others)
 

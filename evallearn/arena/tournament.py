@@ -18,6 +18,7 @@ from evallearn.agents import Agent
 from evallearn.arena.match import MatchConfig, play_match
 from evallearn.arena.ratings import Rating, bradley_terry
 from evallearn.arena.result import MatchResult, Tally
+from evallearn.atomic import file_name
 from evallearn.errors import SpecError
 from evallearn.protocols import Game
 from evallearn.workers import keep_workers
@@ -53,7 +54,7 @@ class TournamentResult:
 def match_folder(base: Path, game: Game, agents: Sequence[Agent], config: MatchConfig) -> Path:
     """Where a match is kept: the same terms, the same folder."""
     terms = json.dumps(config.terms(game, agents), sort_keys=True)
-    return base / f"{game.name.partition(',')[0]}-{hashlib.sha256(terms.encode()).hexdigest()[:12]}"
+    return base / f"{file_name(game.name.partition(',')[0])}-{hashlib.sha256(terms.encode()).hexdigest()[:12]}"
 
 
 def pairings(n: int, *, gauntlet: bool = False) -> list[tuple[int, int]]:

@@ -10,9 +10,10 @@ import click
 from rich.box import SIMPLE
 from rich.table import Table
 
+from evallearn.atomic import file_name
 from evallearn.cli.common import (
     GAME,
-    in_a_path,
+    in_range,
     json_option,
     out,
     progress_bars,
@@ -49,10 +50,10 @@ HELP = {
 def config_options(f: Any) -> Any:
     """Every field of LearnConfig is an option."""
     for field in reversed(fields(LearnConfig)):
-        kind = next(kind for kind in (float, int, str) if kind.__name__ in str(field.type))
+        allowed = LearnConfig.RANGES.get(field.name)
         option = click.option(
             f"--{field.name.replace('_', '-')}",
-            type=kind,
+            type=str if allowed is None else in_range(allowed),
             default=field.default,
             show_default=field.default is not None,
             help=HELP[field.name],
@@ -80,7 +81,7 @@ def command(game: Game, folder: Path | None, workers: int, json_to: str | None, 
     Example: evallearn learn connect_four
     """
     config = LearnConfig(**settings)
-    folder = folder or Path("runs") / f"{in_a_path(game.name)}-seed{config.seed}"
+    folder = folder or Path("runs") / f"{file_name(game.name)}-seed{config.seed}"
     with progress_bars() as steps:
         result = learn(Run(game, folder, config, workers, steps.step))
     write_report(result, folder / "report.html")

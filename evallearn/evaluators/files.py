@@ -135,7 +135,7 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
 def _read(path: Path, weights: bool) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     from safetensors import SafetensorError, safe_open
 
-    if not path.is_file():
+    if not os.path.isfile(path):  # False, too, where no file can have this name
         raise EvaluatorError(f"no evaluator file {path}: give the path of a .safetensors file made by `evallearn fit`")
     if path.stat().st_size > MAX_BYTES:
         raise EvaluatorError(f"{path} holds {path.stat().st_size:,} bytes; an evaluator has at most {MAX_BYTES:,}")

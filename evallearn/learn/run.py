@@ -14,18 +14,20 @@ from copy import copy
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 from evallearn.agents import Agent, SearchAgent, default_limits
 from evallearn.arena import MatchConfig, MatchResult, play_match
 from evallearn.arena.journal import weights_mark
-from evallearn.atomic import write_json
+from evallearn.atomic import file_name, write_json
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
-from evallearn.errors import DataError, EvaluatorError, SpecError, unknown
+from evallearn.errors import DataError, EvaluatorError, unknown
 from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.registry import spec_of
+from evallearn.search.common import MAX_DEPTH
+from evallearn.settings import PAIRS, SEED, SHARE, STEP, check_ranges, number, whole
 from evallearn.train.online import require_online
 from evallearn.train.targets import ONLINE_TARGETS, check_target
 from evallearn.train.td import TdSettings
@@ -79,24 +81,18 @@ class LearnConfig:
     match_milliseconds: float = 2.0
     """Time per move of the matches at equal time."""
 
+    RANGES: ClassVar = {
+        "seed": SEED, "generations": whole(1, 1000), "patience": whole(1, 1000), "gate": number(at_least=0.5, below=1),
+        "blend": SHARE, "trace": TdSettings.RANGES["lambda_"], "alpha": STEP, "games": whole(100, 10**9),
+        "depth": whole(1, MAX_DEPTH), "exploration": SHARE, "random_plies": SelfPlayConfig.RANGES["random_plies"],
+        "match_depth": whole(1, MAX_DEPTH), "match_pairs": PAIRS, "match_milliseconds": number(above=0, at_most=1e9),
+    }  # fmt: skip
+
     def __post_init__(self) -> None:
-        whole = {"generations": (1, 1000), "patience": (1, 1000), "games": (100, 10**9), "match_pairs": (1, 10**7),
-                 "seed": (0, 2**53)}  # fmt: skip
-        for name, (least, most) in whole.items():
-            if not least <= getattr(self, name) <= most:
-                raise SpecError(f"{name}={getattr(self, name)}: give a whole number from {least} to {most}")
-        if not 0.5 <= self.gate < 1:
-            raise SpecError(f"gate={self.gate}: give a likelihood from 0.5 (any lead will do) to below 1, such as 0.95")
-        if not 0 < self.match_milliseconds < 1e9:
-            raise SpecError(f"match_milliseconds={self.match_milliseconds}: give a number above 0")
+        check_ranges(self)
         check_target(self.target, self.blend)
         if self.rate not in RATES:
             raise unknown("rate", self.rate, RATES)
-        TdSettings(alpha=self.alpha or 1.0, lambda_=self.trace)
-        for depth in (self.depth, self.match_depth):
-            if depth is not None:
-                Limits(depth=depth)  # these refuse what they cannot work with, before anything is played
-        SelfPlayConfig(exploration=self.exploration, random_plies=self.random_plies or 0)
 
 
 @dataclass
@@ -295,7 +291,7 @@ class Run:
         self, a: Agent, b: Agent, pairs: int, title: str, *, kind: str = "match", seed: int | None = None
     ) -> dict[str, Any]:
         """A against B; a row of the ladder, from A's side. kind: what the step's name begins with."""
-        key = f"{kind}-{a.name}-{b.name}".replace("/", "_").replace(":", "_")
+        key = file_name(f"{kind}-{a.name}-{b.name}")
         weights = "".join(weights_mark(getattr(agent, "evaluator", None)) for agent in (a, b))
         folder = self.folder / "matches" / f"{key}{weights.replace(' #', '-')}"  # where a match that was killed goes on
 
