@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from evallearn.data.boards import board_of, on_fastest_floor
 from evallearn.data.manifest import Manifest, build_manifest, manifest_path, read_manifest, write_manifest
@@ -24,9 +24,10 @@ from evallearn.data.records import (
     shard_paths,
     write_shard,
 )
-from evallearn.errors import DataError, IllegalAction
+from evallearn.errors import DataError, IllegalAction, SpecError
 from evallearn.locks import hold_folder
 from evallearn.protocols import CHANCE
+from evallearn.settings import DERIVED_SEED, SHARE, check_ranges, whole
 from evallearn.workers import imap
 
 if TYPE_CHECKING:
@@ -62,21 +63,15 @@ class SelfPlayConfig:
     """Keep only the plies at which nothing must be answered (`Game.forcing`) and the agent's choice is not noisy: a
     search with quiescence asks its Eval about such states, and their features say what the outcome is owed to."""
 
+    RANGES: ClassVar = {
+        "games": whole(1, 2**31 - 1), "seed": DERIVED_SEED, "random_plies": whole(0, MAX_PLIES), "exploration": SHARE,
+        "games_per_shard": whole(1, 10_000),
+    }  # fmt: skip
+
     def __post_init__(self) -> None:
-        ranges = {
-            "games": (1, 2**31 - 1),
-            "seed": (0, 2**63 - 1),
-            "random_plies": (0, MAX_PLIES),
-            "games_per_shard": (1, 10_000),
-        }
-        for name, (low, high) in ranges.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise DataError(f"{name}={value!r}: give a whole number from {low} to {high}")
+        check_ranges(self)
         if not isinstance(self.quiet, bool):
-            raise DataError(f"quiet={self.quiet!r}: give True or False")
-        if not isinstance(self.exploration, (int, float)) or not 0 <= self.exploration <= 1:
-            raise DataError(f"exploration={self.exploration!r}: give a probability from 0 to 1, for example 0.1")
+            raise SpecError(f"quiet={self.quiet!r}: give True or False")
 
     def settings(self) -> dict[str, Any]:
         """What a shard's records depend on: everything but the number of games."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+LONGEST_NAME = 200
+"""Bytes of the name of a file: file systems take 255, and an ending may be added."""
 
 
 def data_folder() -> Path:
@@ -20,10 +25,24 @@ def data_folder() -> Path:
         return Path("evallearn-data")
 
 
+def short_name(name: str) -> str:
+    """Return the name; where it is too long for a file system, its beginning and a digest."""
+    data = os.fsencode(name)
+    if len(data) <= LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(data).hexdigest()[:12]
+    return f"{data[: LONGEST_NAME - 13].decode(errors='ignore')}-{digest}"
+
+
+def file_name(text: str) -> str:
+    """Return any text as the name of a file: without what some system refuses, and not too long."""
+    return short_name(re.sub(r"[^\w.,=@+-]", "_", text))
+
+
 def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:
     """Write beside it, flush to the disk, rename. The folder is made if it is not there. Chunks are never all held."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{short_name(path.name)}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as file:
             file.writelines([data] if isinstance(data, bytes) else data)

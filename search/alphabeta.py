@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evallearn.errors import SearchError
+from evallearn.memory import require_memory
 from evallearn.protocols import Evaluator, Game, Limits, SearchResult, State
 from evallearn.search.alphabeta_plain import PlainAlphaBeta
 from evallearn.search.common import require_own_eval, require_two_player_zero_sum
@@ -45,6 +46,7 @@ class AlphaBeta:
         self.options.require_hooks(game)
         if not 0 <= table_bits <= 30:
             raise SearchError(f"table_bits={table_bits}: give 0 to 30 (2**table_bits entries of 16 bytes)")
+        require_memory(16 << table_bits, f"table_bits={table_bits}")
         if not 1 <= threads <= MOST_THREADS:
             raise SearchError(f"threads={threads}: give 1 to {MOST_THREADS}")
         self.game, self.evaluator = game, evaluator

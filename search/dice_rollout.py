@@ -20,7 +20,10 @@ from evallearn.search.common import cut_at_depth, require_own_eval, require_unfi
 from evallearn.search.deepening_compiled import NO_LIMIT, player_bindings
 from evallearn.search.floors import Floor, eval_kernel
 from evallearn.search.rollout import Stream, first_word, longest_playout
+from evallearn.settings import whole
 
+MOVES = whole(1, 10**6)
+"""After which a game may be cut."""
 TEMPLATE = Path(__file__).with_name("dice_rollout_kernel.py")
 
 
@@ -54,8 +57,8 @@ class DiceRollout:
             raise SearchError(f"a rollout needs dice, and {game.name} has none: use a search")
         require_own_eval(game, self.evaluator)
         require_unfinished(game, self.s)
-        if self.truncate is not None and (type(self.truncate) is not int or self.truncate < 1):
-            raise SearchError(f"truncate={self.truncate!r}: give a number of moves of 1 or more, or None")
+        if self.truncate is not None and self.truncate not in MOVES:
+            raise SearchError(f"truncate={self.truncate!r}: give {MOVES}, or None")
         if self.player not in range(game.n_players):
             raise SearchError(f"player={self.player!r}: {game.name} has the players 0 to {game.n_players - 1}")
 

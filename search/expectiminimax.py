@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, get_args
 
 from evallearn.errors import SearchError
+from evallearn.memory import require_memory
 from evallearn.protocols import Evaluator, Game, IsCutoff, Limits, SearchResult, State
 from evallearn.search.common import cut_at_depth, require_own_eval
 from evallearn.search.expectiminimax_plain import PlainExpectiminimax
 from evallearn.search.floors import Floor, eval_kernel
 from evallearn.search.star import Pruning, Star
+from evallearn.settings import whole
+
+SAMPLES, WIDTHS = whole(2, 10**6), whole(1, 10**6)
 
 
 class Expectiminimax:
@@ -62,12 +65,13 @@ class Expectiminimax:
             raise SearchError(
                 f"expectiminimax knows no pruning={pruning!r}: give {', '.join(map(repr, get_args(Pruning)))}"
             )
-        if samples is not None and (isinstance(samples, bool) or not isinstance(samples, Integral) or samples < 2):
-            raise SearchError(f"samples={samples!r}: give a whole number of 2 or more, or None for every outcome")
-        if width is not None and (isinstance(width, bool) or not isinstance(width, Integral) or width < 1):
-            raise SearchError(f"width={width!r}: give a whole number of 1 or more, or None for every action")
+        if samples is not None and samples not in SAMPLES:
+            raise SearchError(f"samples={samples!r}: give {SAMPLES}, or None for every outcome")
+        if width is not None and width not in WIDTHS:
+            raise SearchError(f"width={width!r}: give {WIDTHS}, or None for every action")
         if not 0 <= table_bits <= 30:
             raise SearchError(f"table_bits={table_bits}: give 0 to 30 (2**table_bits entries of 32 bytes)")
+        require_memory(32 << table_bits, f"table_bits={table_bits}")
         self.game, self.evaluator = game, evaluator
         options: dict[str, Any] = {
             "pruning": pruning, "table": table, "samples": samples, "width": width, "is_cutoff": is_cutoff

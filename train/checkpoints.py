@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.atomic import write_atomically
+from evallearn.atomic import short_name, write_atomically
 from evallearn.digest import json_digest, parse_json, plain_json, tensors_digest
 from evallearn.errors import DataError
 
@@ -34,7 +34,7 @@ def save_checkpoint(
     header = plain_json({"recipe": recipe, "counters": counters})
     header["checksum"] = checksum(header, tensors)
     write_atomically(path, save(dict(tensors), metadata={key(kind): dumps(header, sort_keys=True)}))
-    for left in path.parent.glob(f".{escape(path.name)}.*.tmp"):  # large ones: half a gigabyte for each time
+    for left in path.parent.glob(f".{escape(short_name(path.name))}.*.tmp"):  # half a gigabyte for each time
         left.unlink(missing_ok=True)
 
 

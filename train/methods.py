@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from evallearn.errors import SpecError, unknown
+from evallearn.errors import unknown
+from evallearn.settings import PENALTY, SEED, check_ranges, number, whole
 from evallearn.train.newton import Rows, Sums, Triple, logistic_sums, newton, solve_ridge
 from evallearn.train.selection import select
 from evallearn.train.sharing import Tied, gather, shared, taper_map
@@ -40,18 +41,15 @@ class Settings:
     max_iter: int
     tol: float
 
+    RANGES: ClassVar = {
+        "alpha": PENALTY, "phase_alpha": PENALTY, "l1_ratio": number(above=0, at_most=1), "epochs": whole(1, 10_000),
+        "seed": SEED, "max_iter": whole(1, 10**6), "tol": number(above=0, at_most=1),
+    }  # fmt: skip
+
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise unknown("method", str(self.method), METHODS)
-        for name in ("alpha", "phase_alpha", "tol"):
-            value = getattr(self, name)
-            if not 0.0 < value < float("inf"):
-                raise SpecError(f"{name}={value!r} does not work: give a number above 0")
-        for name in ("max_iter", "epochs"):
-            if getattr(self, name) < 1:
-                raise SpecError(f"{name}={getattr(self, name)!r} does not work: give a whole number of 1 or more")
-        if not 0.0 < self.l1_ratio <= 1.0:
-            raise SpecError(f"l1_ratio={self.l1_ratio!r} does not work: give a share above 0, at most 1 (lasso)")
+        check_ranges(self)
 
     def newton(
         self, sums: Sums, prior: np.ndarray, penalty: np.ndarray, start: np.ndarray | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators.mlp import MlpEval
 from evallearn.protocols import Game
+from evallearn.settings import DERIVED_SEED, STEP, check_ranges, number, whole
 from evallearn.train.metrics import predict_mlp
 from evallearn.train.one_thread import one_blas_thread
 from evallearn.train.stream import RecordBatch, RecordStream, Summary, check_fits, check_same_length, checked, summarise
@@ -24,6 +25,7 @@ OnEpoch = Callable[[int, int, float, float], None]
 """on_epoch(epoch, of, train loss, test loss), after each epoch; epochs count from 1."""
 FLOOR = 0.01
 """The learning rate falls along a cosine to this share of its first value."""
+UNITS = whole(1, 4096)
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Standardised features float32[n, n_features], phase int64[n], probability of a win float32[n]."""
 
@@ -34,6 +36,12 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     Adam with a falling learning rate; minibatches from a shuffle buffer of bounded size; the epoch with the least
     held-out loss is kept. The same seed and records give the same bytes: one thread, and generators of its own.
     """
+
+    RANGES: ClassVar = {
+        "epochs": whole(1, 10_000), "patience": whole(1, 10_000), "batch_size": whole(1, 2**20),
+        "learning_rate": STEP, "weight_decay": number(at_least=0, at_most=1e9), "shuffle_rows": whole(1, 2**30),
+        "seed": DERIVED_SEED,
+    }  # fmt: skip
 
     def __init__(
         self,
@@ -173,16 +181,9 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         yield from zip(*(np.array_split(column, pieces) for column in rows), strict=True)
 
     def _check_settings(self) -> None:
-        if len(self.hidden) != 2 or min(self.hidden) < 1:
-            raise SpecError(f"hidden={self.hidden!r} does not work: give two numbers of units, such as (32, 16)")
-        for name in ("epochs", "patience", "batch_size", "shuffle_rows"):
-            if getattr(self, name) < 1:
-                raise SpecError(f"{name}={getattr(self, name)!r} does not work: give a whole number of 1 or more")
-        if self.learning_rate <= 0 or self.weight_decay < 0 or self.seed < 0:
-            raise SpecError(
-                f"learning_rate={self.learning_rate!r}, weight_decay={self.weight_decay!r}, seed={self.seed!r} "
-                "do not work: the first must be above 0, the others 0 or more"
-            )
+        if len(self.hidden) != 2 or any(h not in UNITS for h in self.hidden):
+            raise SpecError(f"hidden={self.hidden!r}: give two numbers of units, at most {UNITS.high}, as (32, 16)")
+        check_ranges(self)
 
 
 # --- the net, in torch ---------------------------------------------------------------------------------------------

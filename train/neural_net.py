@@ -13,10 +13,15 @@ import numpy as np
 
 from evallearn.errors import SpecError
 from evallearn.evaluators.net import TENSORS, NetEval
+from evallearn.memory import require_memory
 from evallearn.protocols import Game
 
 if TYPE_CHECKING:
     import torch
+
+
+COPIES = 6
+"""Of the weights: they themselves, their gradients, Adam's two moments, their average, and the net that plays."""
 
 
 class NetLearner:
@@ -123,6 +128,8 @@ def first_net(
     rng = np.random.default_rng([seed, 7])
     nets, n = (game.n_phases if split else 1), len(game.feature_names)
     h1, h2 = hidden[0], hidden[1] if len(hidden) > 1 else 0
+    weights = nets * (n * h1 + h1 * h2 + (h2 or h1) * outputs)
+    require_memory(COPIES * 4 * weights, f"hidden={hidden!r} with {n} features")
     gain = 1.0 if activation == "sigmoid" else 2.0
 
     def normal(rows: int, columns: int, wide: float) -> np.ndarray:

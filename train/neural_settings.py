@@ -10,11 +10,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from evallearn.errors import SpecError
 from evallearn.evaluators.net import ACTIVATIONS, LANES
 from evallearn.search.common import MAX_DEPTH
+from evallearn.settings import DERIVED_SEED, GAMES_OR_NONE, OPENING_PLIES, SHARE, STEP, check_ranges, number, whole
 from evallearn.train.searching import TARGETS
+
+HIDDEN = whole(1, 4096)
+"""Units of a layer: a search asks the net again and again, and more are too slow for any."""
+UNITS = f"one or two multiples of {LANES}, {HIDDEN.high} at most, such as 80"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,30 +58,25 @@ class NeuralSettings:
     games_per_round: int = 500
     seed: int = 1
 
+    RANGES: ClassVar = {
+        "lambda_": SHARE, "depth": whole(1, MAX_DEPTH), "exact_from": SHARE, "epsilon": SHARE,
+        "opening_plies": OPENING_PLIES, "learning_rate": STEP, "final_rate": number(above=0, at_most=1),
+        "horizon": GAMES_OR_NONE, "averaging": number(at_least=0, below=1), "batch_size": whole(1, 2**20),
+        "epochs": whole(1, 10_000), "remembered": whole(1, 10_000), "games_per_round": whole(1, 10**6),
+        "seed": DERIVED_SEED,
+    }  # fmt: skip
+
     def __post_init__(self) -> None:
-        units = bool(self.hidden) and all(h > 0 and h % LANES == 0 for h in self.hidden)
+        check_ranges(self)
+        units = bool(self.hidden) and all(h in HIDDEN and h % LANES == 0 for h in self.hidden)
         for name, value, ok, remedy in (
-            ("hidden", self.hidden, units and len(self.hidden) <= 2, f"one or two multiples of {LANES}, such as 80"),
+            ("hidden", self.hidden, units and len(self.hidden) <= 2, UNITS),
             ("activation", self.activation, self.activation in ACTIVATIONS, f"one of {', '.join(ACTIVATIONS)}"),
             ("target", self.target, self.target in TARGETS, f"one of {', '.join(TARGETS)}"),
-            ("depth", self.depth, 1 <= self.depth <= MAX_DEPTH, f"1 to {MAX_DEPTH} plies"),
-            ("lambda", self.lambda_, 0 <= self.lambda_ <= 1, "a number from 0 to 1"),
-            ("exact_from", self.exact_from, 0 <= self.exact_from <= 1, "a share from 0 to 1"),
             ("exact_from", self.exact_from, not self.searches or self.exact_from == 1, "1, or td with a depth of 1"),
-            ("epsilon", self.epsilon, 0 <= self.epsilon <= 1, "a number from 0 to 1"),
-            ("opening_plies", self.opening_plies, self.opening_plies >= 0, "0 or more plies"),
-            ("learning_rate", self.learning_rate, 0 < self.learning_rate < math.inf, "a number above 0"),
-            ("final_rate", self.final_rate, 0 < self.final_rate <= 1, "a share above 0, 1 at most"),
-            ("horizon", self.horizon, self.horizon >= 0, "0 or more games"),
-            ("averaging", self.averaging, 0 <= self.averaging < 1, "a number from 0 to below 1"),
-            ("batch_size", self.batch_size, self.batch_size >= 1, "1 or more"),
-            ("epochs", self.epochs, self.epochs >= 1, "1 or more"),
-            ("remembered", self.remembered, self.remembered >= 1, "1 or more rounds"),
-            ("games_per_round", self.games_per_round, self.games_per_round >= 1, "1 or more"),
-            ("seed", self.seed, 0 <= self.seed < 2**63, "a whole number from 0 to 2**63 - 1"),
         ):
             if not ok:
-                raise SpecError(f"{name}={value!r} does not work: give {remedy}")
+                raise SpecError(f"{name}={value!r}: give {remedy}")
 
     @property
     def searches(self) -> bool:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from evallearn.evaluators.squash import squash
 from evallearn.mixing import scramble
 from evallearn.protocols import EvalKernel, Game
 from evallearn.search.common import MAX_DEPTH
+from evallearn.settings import whole
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.leaves import search_options, search_record
 from evallearn.train.searching import TARGETS, require_searching, searching_kernels
@@ -56,12 +57,12 @@ class OnlineSettings(TdSettings):
     by_phase: bool = True
     """Weights of their own for every phase of the game."""
 
+    RANGES: ClassVar = {**TdSettings.RANGES, "depth": whole(1, MAX_DEPTH)}
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.target not in TARGETS:
             raise unknown("target of games against itself", self.target, TARGETS)
-        if not 1 <= self.depth <= MAX_DEPTH:
-            raise SpecError(f"depth={self.depth!r} does not work: give 1 to {MAX_DEPTH} plies")
 
 
 def require_online(game: Game) -> None:

@@ -12,10 +12,12 @@ from evallearn.errors import SpecError
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.patterns import PatternEval, pattern_set
 from evallearn.protocols import Game, PatternSet
+from evallearn.settings import number
 from evallearn.train.self_taught import SelfTaughtTrainer
 from evallearn.train.td import TdLearner, TdSettings
 from evallearn.train.td_team import TdTeam
 
+PRUNE = number(at_least=0, at_most=1e9)
 USUAL = {"alpha": 4.0, "lambda_": 0.6, "epsilon": 0.1, "coherence": True}
 
 
@@ -83,11 +85,8 @@ class PatternTrainer(SelfTaughtTrainer):
 
     def _check(self, settings: TdSettings) -> None:
         if not (self.finest == 0 or (0 < self.finest < 1 and math.frexp(self.finest)[0] == 0.5)):
-            raise SpecError(
-                f"finest={self.finest!r} does not work: give 0 or a power of two below 1, such as 0.0078125"
-            )
-        if not 0 <= self.prune < float("inf"):
-            raise SpecError(f"prune={self.prune!r} does not work: give 0 or more")
+            raise SpecError(f"finest={self.finest!r}: give 0 or a power of two below 1, such as 0.0078125")
+        PRUNE.require("prune", self.prune)
         if self.prune and not settings.coherence:
             raise SpecError(f"prune={self.prune:g} needs the sums that coherence keeps: switch it on, or prune off")
 

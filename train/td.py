@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,17 @@ from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.patterns import cell_hash
 from evallearn.evaluators.squash import squash
 from evallearn.mixing import scramble
+from evallearn.settings import (
+    DERIVED_SEED,
+    GAMES,
+    GAMES_OR_NONE,
+    OPENING_PLIES,
+    SHARE,
+    STEP,
+    check_ranges,
+    number,
+    whole,
+)
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 
 TEMPLATE = Path(__file__).with_name("td_kernel.py")
@@ -100,31 +111,25 @@ class TdSettings:
     """Games of all learners, about, after which they put together what they have learned."""
     seed: int = 1
 
+    RANGES: ClassVar = {
+        "alpha": STEP, "half_life": GAMES_OR_NONE, "horizon": GAMES_OR_NONE, "lambda_": number(at_least=0, below=1),
+        "epsilon": SHARE, "noise": SHARE, "hunts": SHARE, "prey": whole(-1, 2**20), "opening_plies": OPENING_PLIES,
+        "decided": number(above=0, at_most=1), "least": SHARE, "depth": whole(1, DEEPEST), "deep_games": GAMES_OR_NONE,
+        "learners": whole(1, MOST_LEARNERS), "exchange": GAMES, "seed": DERIVED_SEED,
+    }  # fmt: skip
+
     def __post_init__(self) -> None:
+        check_ranges(self)
+        shallow = self.depth == 1  # deep targets know the value of the best action alone
         for name, value, ok, remedy in (
-            ("alpha", self.alpha, 0 < self.alpha < float("inf"), "a number above 0"),
-            ("half_life", self.half_life, self.half_life >= 0, "0 or more games"),
-            ("horizon", self.horizon, self.horizon >= 0, "0 or more games"),
-            ("lambda", self.lambda_, 0 <= self.lambda_ < 1, "a number from 0 to below 1"),
-            ("epsilon", self.epsilon, 0 <= self.epsilon <= 1, "a number from 0 to 1"),
-            ("noise", self.noise, self._shallow(self.noise), "a number from 0 to 1, and 0 with depth above 1"),
-            ("hunts", self.hunts, self._shallow(self.hunts), "a number from 0 to 1, and 0 with depth above 1"),
+            ("noise", self.noise, shallow or not self.noise, "0 with depth above 1"),
+            ("hunts", self.hunts, shallow or not self.hunts, "0 with depth above 1"),
             ("prey", self.prey, self.prey >= 0 or not self.hunts, "the cell to hunt, or no hunts"),
-            ("least", self.least, 0 <= self.least <= 1, "a number from 0 to 1"),
-            ("depth", self.depth, 1 <= self.depth <= DEEPEST, f"1 to {DEEPEST} plies"),
-            ("deep_games", self.deep_games, 0 <= self.deep_games <= self.horizon, "0 or more games, at most horizon"),
-            ("decided", self.decided, 0 < self.decided <= 1, "a number above 0, up to 1"),
-            ("opening_plies", self.opening_plies, self.opening_plies >= 0, "0 or more plies"),
-            ("learners", self.learners, 1 <= self.learners <= MOST_LEARNERS, f"1 to {MOST_LEARNERS}"),
+            ("deep_games", self.deep_games, self.deep_games <= self.horizon, "as many games as horizon at most"),
             ("exchange", self.exchange, self.exchange >= self.learners, "as many games as there are learners, or more"),
-            ("seed", self.seed, 0 <= self.seed < 2**63, "a whole number from 0 to 2**63 - 1"),
         ):
             if not ok:
-                raise SpecError(f"{name}={value!r} does not work: give {remedy}")
-
-    def _shallow(self, share: float) -> bool:
-        """Whether such a share will do: deep targets know the value of the best action alone."""
-        return share == 0 or (0 < share <= 1 and self.depth == 1)
+                raise SpecError(f"{name}={value!r}: give {remedy}")
 
     @property
     def deep_from(self) -> int:

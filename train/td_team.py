@@ -18,11 +18,14 @@ import numpy as np
 
 from evallearn.errors import SpecError
 from evallearn.evaluators.layout import Layout
+from evallearn.memory import require_memory
 from evallearn.mixing import scramble
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.td import COUNTERS, TdLearner, TdSettings
 
 TEMPLATE = Path(__file__).with_name("td_team_kernel.py")
+WEIGHT = 12
+"""Bytes of a weight and of its two sums."""
 PIECE = 1 << 20
 """Weights that are put together at a time."""
 
@@ -50,6 +53,8 @@ class TdTeam:
                 f"learners={settings.learners} need the sums that coherence keeps: switch it on, or take 1 learner"
             )
         self.layout, self.settings = layout, settings
+        size = layout.n_groups * layout.entries * WEIGHT
+        require_memory((settings.learners + 1) * size, f"learners={settings.learners}")
         n, one = settings.learners, TdLearner(layout, member_settings(settings, 0))
         self.members = [one, *(TdLearner(layout, member_settings(settings, i), one.kernels) for i in range(1, n))]
         self.all_weights = np.zeros((n, *one.weights.shape), np.float32)

@@ -101,6 +101,6 @@ def networks(who: str) -> Judge:
 
 def parse_gnubg(text: str, game: Game) -> GnubgEval:
     """`0` of `gnubg:0`."""
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > 9:
         raise SpecError(f"gnubg:{text}: {text!r} is no number of plies: give 0 to {MOST_PLIES}, as in gnubg:0")
     return GnubgEval(game, int(text))

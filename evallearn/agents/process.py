@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import TIMEOUT_MAX, Event, Thread, current_thread
 from time import monotonic
@@ -59,7 +58,7 @@ def find_program(name: str) -> str:
     """The path of a program that can be run: in PATH, or where Debian keeps games. Raises SpecError."""
     if found := _which(name):
         return found
-    if Path(name).is_file():
+    if os.path.isfile(name):
         here = name if os.sep in name else f".{os.sep}{name}"
         remedy = f"write {here}" if os.access(name, os.X_OK) else "chmod +x it, or name what runs it, as python3"
         raise SpecError(f"program {name!r} cannot be run as it is: {remedy}")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from evallearn._version import __version__
 from evallearn.agents import Agent, parse_evaluator
@@ -22,6 +22,7 @@ from evallearn.arena.table import Table
 from evallearn.errors import EngineError, SpecError
 from evallearn.locks import hold_folder
 from evallearn.protocols import Evaluator, Game
+from evallearn.settings import DERIVED_SEED, OPENING_PLIES, PAIRS, check_ranges
 from evallearn.trust import FULL_TRUST
 from evallearn.workers import check_workers, imap
 
@@ -55,14 +56,10 @@ class MatchConfig:
     """The Eval that judges the luck of the dice, as a person wrote it, or "none". None: the game's last heuristic,
     where there are dice."""
 
+    RANGES: ClassVar = {"pairs": PAIRS, "random_plies": OPENING_PLIES, "seed": DERIVED_SEED}
+
     def __post_init__(self) -> None:
-        for name, value, least in (
-            ("pairs", self.pairs, 1),
-            ("random_plies", self.random_plies, 0),
-            ("seed", self.seed, 0),
-        ):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-                raise SpecError(f"{name}={value!r}: give a whole number of {least} or more")
+        check_ranges(self)
         if self.openings is not None and self.random_plies is not None:
             raise SpecError(f"openings of {self.openings} and {self.random_plies} random plies: give one of the two")
 

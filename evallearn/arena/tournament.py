@@ -19,6 +19,7 @@ from evallearn.agents import Agent
 from evallearn.arena.match import MatchConfig, check_match, play_held_match
 from evallearn.arena.ratings import Rating, bradley_terry
 from evallearn.arena.result import MatchResult, Tally
+from evallearn.atomic import file_name
 from evallearn.digest import plain_json
 from evallearn.errors import SpecError
 from evallearn.locks import hold_folder
@@ -54,7 +55,7 @@ class TournamentResult:
 def match_folder(base: Path, game: Game, agents: Sequence[Agent], config: MatchConfig) -> Path:
     """Where a match is kept: the same terms, the same folder."""
     terms = json.dumps(config.terms(game, agents), sort_keys=True)
-    return base / f"{game.name.partition(',')[0]}-{hashlib.sha256(terms.encode()).hexdigest()[:12]}"
+    return base / f"{file_name(game.name.partition(',')[0])}-{hashlib.sha256(terms.encode()).hexdigest()[:12]}"
 
 
 def pairings(n: int, *, gauntlet: bool = False) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from evallearn import __version__
+from evallearn import __version__, memory
 from evallearn.cli.common import console
 from evallearn.errors import EvallearnError, unknown
 
@@ -106,6 +106,11 @@ def run(arguments: list[str] | None = None) -> int:
     except (BrokenPipeError, SystemExit):  # the reader of our output went away (`| head`); click makes it an exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's last flush finds a taker
         return 0
+    except (MemoryError, RuntimeError) as error:
+        sentence = memory.told(error)
+        if sentence is None:
+            raise
+        tell(sentence)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         tell(f"{where}{error.strerror or error}: check the path, its permissions and the free space")

@@ -11,15 +11,16 @@ import click
 from rich.table import Table
 
 from evallearn.agents import default_limits
-from evallearn.cli.common import GAME, console, json_option, out, report
+from evallearn.cli.common import GAME, console, in_range, json_option, out, report
 from evallearn.cli.play import framed, thinking
 from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
 from evallearn.cli.searches import Way, way_of, ways_for
 from evallearn.errors import Interrupted, SearchError, SpecError
 from evallearn.play.seats import default_agent, make_evaluator, ordinal
 from evallearn.play.words import certainty, in_a_row, number, worth
-from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, SearchResult, State
+from evallearn.protocols import CHANCE, MOST_NODES, MOST_SECONDS, Action, Evaluator, Game, Limits, SearchResult, State
 from evallearn.search import MONTE_CARLO, SEARCHES, require_limits
+from evallearn.settings import SEED, Range
 from evallearn.trust import FULL_TRUST
 
 TOP = 10
@@ -29,6 +30,8 @@ PATIENCE = 10.0
 LEAST = 1.0
 """Seconds for a Monte Carlo search that is compared, if only a depth was given."""
 STOPPED = 130
+DEPTH, NODES = click.IntRange(1, MOST_NODES), click.IntRange(1, MOST_NODES)
+SECONDS = in_range(Range(0, MOST_SECONDS, low_is_open=True))
 
 
 @click.command(name="analyse", cls=PositionCommand)
@@ -41,13 +44,13 @@ STOPPED = 130
     help="zero, handwritten:NAME or a .safetensors file.  [default: the game's last heuristic]",
 )
 @click.option("--search", "name", metavar="NAME", help=f"{', '.join(SEARCHES)}.  [default: what suits the game]")
-@click.option("--depth", type=int, help="Plies to look ahead.  [default: what suits the game, if no limit is given]")
-@click.option("--nodes", type=int, help="Positions to visit, or simulations of a Monte Carlo search.")
-@click.option("--time", "seconds", type=float, help="Seconds to think.")
+@click.option("--depth", type=DEPTH, help="Plies to look ahead.  [default: what suits the game, if no limit is given]")
+@click.option("--nodes", type=NODES, help="Positions to visit, or simulations of a Monte Carlo search.")
+@click.option("--time", "seconds", type=SECONDS, help="Seconds to think.")
 @roll_option
 @click.option("--compare", is_flag=True, help="What would every search and setting that suits the game have done?")
 @click.option("--all", "everything", is_flag=True, help=f"Show all actions, not only the best {TOP}.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="For what is drawn at random.")
+@click.option("--seed", type=in_range(SEED), default=1, show_default=True, help="For what is drawn at random.")
 @json_option
 def command(
     game: Game,

@@ -7,15 +7,16 @@ from dataclasses import asdict
 import click
 
 from evallearn.check import check_game
-from evallearn.cli.common import GAME, json_option, out, report
+from evallearn.cli.common import GAME, in_range, json_option, out, report
 from evallearn.protocols import Game
+from evallearn.settings import SEED
 
 
 @click.command(name="check")
 @click.argument("game", type=GAME)
-@click.option("--games", type=click.IntRange(1), default=10, show_default=True, help="Random games to play.")
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--every", type=click.IntRange(1), default=1, help="Look at every n-th position only.")
+@click.option("--games", type=click.IntRange(1, 10**6), default=10, show_default=True, help="Random games to play.")
+@click.option("--seed", type=in_range(SEED), default=0, show_default=True)
+@click.option("--every", type=click.IntRange(1, 10**6), default=1, help="Look at every n-th position only.")
 @json_option
 def command(game: Game, games: int, seed: int, every: int, json_to: str | None) -> None:
     """Verify that GAME (a name, or your own module:Class) keeps the contract, on both floors.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +23,11 @@ from rich.progress import (
 
 from evallearn.protocols import Game
 from evallearn.registry import GAMES, get_game
+from evallearn.settings import Range, whole
 from evallearn.trust import FULL_TRUST
 
+THREADS = whole(1, 256)
+"""Or processes."""
 console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
 """Progress, notices and errors."""
 out = Console(markup=False, highlight=False, soft_wrap=True)
@@ -43,14 +46,36 @@ class GameType(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
 GAME = GameType()
 
 
-def in_a_path(name: str) -> str:
-    """The name of a game as a part of a path: a parameter may hold anything."""
-    return re.sub(r"[^\w.,=+-]", "_", name)
+class FloatRange(click.FloatRange):
+    """A range of numbers; NaN is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is no number.", param, ctx)
+        return found
+
+
+def in_range(allowed: Range) -> click.IntRange | click.FloatRange:
+    """The type of an option that takes such numbers."""
+    if allowed.is_whole:
+        return click.IntRange(int(allowed.low), int(allowed.high))
+    return FloatRange(allowed.low, allowed.high, allowed.low_is_open, allowed.high_is_open)
+
+
+def setting(
+    settings: Any, name: str, help: str, *, default: Any = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option of a number that a class of settings has."""
+    return click.option(
+        f"--{name.rstrip('_').replace('_', '-')}", name, type=in_range(settings.RANGES[name]), help=help,
+        default=default, show_default=default is not None,
+    )  # fmt: skip
 
 
 def workers_option(f: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
-        "--workers", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default="all cores",
+        "--workers", type=in_range(THREADS), default=os.cpu_count() or 1, show_default="all cores",
         help="Processes; the result is the same for any number.",
     )(f)  # fmt: skip
 

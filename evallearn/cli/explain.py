@@ -37,7 +37,7 @@ SINGLE_BAR, BAR = 25, 9
     "--game", type=GAME, help="The game.  [default: that of the first EVAL, if it is a file or zoo:GAME/NAME]"
 )
 @roll_option
-@click.option("--top", type=click.IntRange(1), default=TOP, show_default=True, help="How many features to show.")
+@click.option("--top", type=click.IntRange(1, 10**6), default=TOP, show_default=True, help="How many features to show.")
 @click.option(
     "--records",
     multiple=True,

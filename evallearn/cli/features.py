@@ -14,7 +14,7 @@ from rich.table import Table
 
 from evallearn import __version__
 from evallearn.agents import parse_evaluator
-from evallearn.cli.common import GAME, Steps, json_option, out, progress_bars, report, workers_option
+from evallearn.cli.common import GAME, Steps, in_range, json_option, out, progress_bars, report, workers_option
 from evallearn.errors import SpecError
 from evallearn.evaluators import FeatureEval
 from evallearn.insight import (
@@ -29,6 +29,8 @@ from evallearn.insight import (
     redundant,
 )
 from evallearn.protocols import Game
+from evallearn.search.common import MAX_DEPTH
+from evallearn.settings import PAIRS, SEED
 from evallearn.trust import FULL_TRUST
 
 DEPTH = 3
@@ -43,13 +45,15 @@ Figures = dict[str, Any]
 @click.option("--eval", "evaluator", metavar="EVAL", help="Whose features to shuffle.  [default: one is fitted]")
 @click.option(
     "--matches",
-    type=click.IntRange(1),
+    type=in_range(PAIRS),
     metavar="N",
     help="For each feature a match of N openings: the Eval fitted with it against the one without. Slow.",
 )
-@click.option("--depth", type=click.IntRange(1), default=DEPTH, show_default=True, help="Plies, in those matches.")
+@click.option(
+    "--depth", type=click.IntRange(1, MAX_DEPTH), default=DEPTH, show_default=True, help="Plies, in those matches."
+)
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the page to this file too.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=in_range(SEED), default=1, show_default=True)
 @workers_option
 @json_option
 def command(

@@ -9,13 +9,14 @@ from typing import Any
 
 import click
 
-from evallearn.cli.common import GAME, json_option, out, progress_bars, report, show_alarms, show_constant
+from evallearn.cli.common import GAME, in_range, json_option, out, progress_bars, report, show_alarms, show_constant
 from evallearn.data import Dataset
 from evallearn.evaluators import save_evaluator
 from evallearn.insight import alarms_about
 from evallearn.learn import fit_evaluator
 from evallearn.protocols import Game
 from evallearn.report.words import share
+from evallearn.settings import PENALTY, SEED, SHARE
 from evallearn.train.targets import TARGETS
 
 METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
@@ -26,10 +27,14 @@ METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
 @click.option("--game", type=GAME, required=True, help="The game of the records.")
 @click.option("--method", type=click.Choice(METHODS), default="logistic", show_default=True)
 @click.option(
-    "--alpha", type=float, help="Penalty of a linear method; of lasso and elasticnet, 1 is the level of noise."
+    "--alpha",
+    type=in_range(PENALTY),
+    help="Penalty of a linear method; of lasso and elasticnet, 1 is the level of noise.",
 )
 @click.option("--target", type=click.Choice(TARGETS), default="outcome", show_default=True, help="What is fitted.")
-@click.option("--blend", type=float, default=0.5, show_default=True, help="With target blend: the outcome's share.")
+@click.option(
+    "--blend", type=in_range(SHARE), default=0.5, show_default=True, help="With target blend: the outcome's share."
+)
 @click.option(
     "--taper", is_flag=True, help="Weights go in a straight line from the first phase of the game to the last."
 )
@@ -40,7 +45,7 @@ METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
     required=True,
     help="The .safetensors file to write.",
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=in_range(SEED), default=1, show_default=True)
 @json_option
 def command(
     records: tuple[Path, ...],

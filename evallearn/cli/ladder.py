@@ -9,7 +9,8 @@ import click
 
 from evallearn.agents import default_limits, parse_agent, parse_limits
 from evallearn.arena.ladder import answer, known_agents
-from evallearn.cli.common import GAME, in_a_path
+from evallearn.atomic import file_name
+from evallearn.cli.common import GAME
 from evallearn.cli.match import MATCHES, command_line, config_of
 from evallearn.cli.tournament import play, publish, tournament_options
 from evallearn.protocols import Game
@@ -40,4 +41,4 @@ def command(
     result = play(game, list(agents.values()), config, folder=MATCHES, workers=workers, anchor=anchor)
     said = command_line("ladder", spec_of(game), *more, limit=limit, runs=runs, anchor=anchor, **options)
     ratings = result.to_json()["ratings"]
-    publish(result, folder or Path("runs") / f"ladder-{in_a_path(game.name)}", said, json_to, answer=answer(ratings))
+    publish(result, folder or Path("runs") / f"ladder-{file_name(game.name)}", said, json_to, answer=answer(ratings))

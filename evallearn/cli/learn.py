@@ -13,11 +13,12 @@ from click.core import ParameterSource
 from rich.box import SIMPLE
 from rich.table import Table
 
+from evallearn.atomic import file_name
 from evallearn.cli.common import (
     GAME,
     Steps,
     console,
-    in_a_path,
+    in_range,
     json_option,
     out,
     progress_bars,
@@ -55,10 +56,10 @@ HELP = {
 def config_options(f: Any) -> Any:
     """Every field of LearnConfig is an option."""
     for field in reversed(fields(LearnConfig)):
-        kind = next(kind for kind in (float, int, str) if kind.__name__ in str(field.type))
+        allowed = LearnConfig.RANGES.get(field.name)
         option = click.option(
             f"--{field.name.replace('_', '-')}",
-            type=kind,
+            type=str if allowed is None else in_range(allowed),
             default=field.default,
             show_default=field.default is not None,
             help=HELP[field.name],
@@ -87,7 +88,7 @@ def command(game: Game, folder: Path | None, workers: int, json_to: str | None, 
     Example: evallearn learn connect_four
     """
     config = LearnConfig(**settings)
-    folder = folder or Path("runs") / f"{in_a_path(game.name)}-seed{config.seed}"
+    folder = folder or Path("runs") / f"{file_name(game.name)}-seed{config.seed}"
     ctx = click.get_current_context()
     given = [name for name in settings if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
     with progress_bars() as steps:

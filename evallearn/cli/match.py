@@ -14,12 +14,13 @@ from evallearn.agents import parse_agent, parse_limits
 from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, SprtState, match_folder, play_match
 from evallearn.arena.formats import format_for, write_games
 from evallearn.checked import write_checked
-from evallearn.cli.common import GAME, json_option, out, report, workers_option
+from evallearn.cli.common import GAME, in_range, json_option, out, report, workers_option
 from evallearn.cli.live import live_board
 from evallearn.protocols import Game
 from evallearn.registry import spec_of
 from evallearn.report import write_match_report
 from evallearn.report.words import sureness
+from evallearn.settings import OPENING_PLIES, PAIRS, SEED
 from evallearn.trust import FULL_TRUST
 
 MATCHES = Path("runs/matches")
@@ -31,7 +32,7 @@ def match_options(f: Any) -> Any:
     for option in reversed((
         click.option("--limit", help="For agents that name none: depth=4, nodes=20000, time=0.1.  "
                      "[default: what suits the game]"),
-        click.option("--random-plies", type=click.IntRange(0),
+        click.option("--random-plies", type=in_range(OPENING_PLIES),
                      help="Random plies of each opening.  [default: what suits the game]"),
         click.option("--openings", type=click.Path(path_type=Path),
                      help="A file of positions, one a line, instead of random openings."),
@@ -39,7 +40,7 @@ def match_options(f: Any) -> Any:
         click.option("--adjudicate", help="End games early: plies=300,win=0.95x6,draw=0.02x12, or some.  [off]"),
         click.option("--luck", metavar="EVAL", help="Who judges the luck of the dice, or none.  "
                      "[default: the game's last heuristic]"),
-        click.option("--seed", type=click.IntRange(0), default=1, show_default=True),
+        click.option("--seed", type=in_range(SEED), default=1, show_default=True),
     )):  # fmt: skip
         f = option(f)
     return f
@@ -64,7 +65,7 @@ def command_line(*words: str, **options: Any) -> str:
 @click.argument("a")
 @click.argument("b")
 @click.option("--game", type=GAME, required=True)
-@click.option("--pairs", type=click.IntRange(1), default=200, show_default=True,
+@click.option("--pairs", type=in_range(PAIRS), default=200, show_default=True,
               help="Openings; each is played from every seat, by two players twice.")  # fmt: skip
 @click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as a sequential test has decided: 0,10 asks whether A "
               "is stronger by 0 or by 10 Elo; more: 0,10,alpha=0.05,beta=0.05,model=logistic.")  # fmt: skip

@@ -9,12 +9,15 @@ from typing import Any
 
 import click
 
-from evallearn.cli.common import GAME, console, json_option, out, report
+from evallearn.atomic import short_name
+from evallearn.cli.common import GAME, console, in_range, json_option, out, report, setting
 from evallearn.errors import SpecError
 from evallearn.evaluators import save_evaluator
 from evallearn.protocols import Game
-from evallearn.train.patterns import PatternTrainer
+from evallearn.settings import GAMES, MINUTES, SEED, number
+from evallearn.train.patterns import PRUNE, PatternTrainer
 from evallearn.train.self_taught import Progress
+from evallearn.train.td import TdSettings
 
 
 @click.command(name="patterns")
@@ -27,33 +30,36 @@ from evallearn.train.self_taught import Progress
     help="The .safetensors file to write.",
 )
 @click.option("--set", "patterns", metavar="NAME", help="A pattern set of the game.  [default: its first]")
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Time from now.  [default: 5]")
-@click.option("--games", type=click.IntRange(1), help="Games in all, those before a resumption too.")
-@click.option("--alpha", type=float, help="The step: the part of an error taken away.  [default: as suits the set]")
-@click.option("--half-life", type=int, help="Games that halve the step; 0: never.  [default: 0]")
-@click.option("--horizon", type=int, help="The game at which the step is 0; 0: never.  [default: --games, or else 0]")
-@click.option("--lambda", "lambda_", type=float, help="How far errors reach back.  [default: as suits the set]")
-@click.option("--epsilon", type=float, help="Share of random moves.  [default: as suits the set]")
-@click.option("--noise", type=float, help="Share of random moves that targets count in.  [default: as suits the set]")
-@click.option("--hunts", type=float, help="Share of games with a hunter in them.  [default: as suits the set]")
-@click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the set]")
+@click.option("--minutes", type=in_range(MINUTES), help="Time from now.  [default: 5]")
+@click.option("--games", type=in_range(GAMES), help="Games in all, those before a resumption too.")
+@setting(TdSettings, "alpha", "The step: the part of an error taken away.  [default: as suits the set]")
+@setting(TdSettings, "half_life", "Games that halve the step; 0: never.  [default: 0]")
+@setting(TdSettings, "horizon", "The game at which the step is 0; 0: never.  [default: --games, or else 0]")
+@setting(TdSettings, "lambda_", "How far errors reach back.  [default: as suits the set]")
+@setting(TdSettings, "epsilon", "Share of random moves.  [default: as suits the set]")
+@setting(TdSettings, "noise", "Share of random moves that targets count in.  [default: as suits the set]")
+@setting(TdSettings, "hunts", "Share of games with a hunter in them.  [default: as suits the set]")
+@setting(TdSettings, "opening_plies", "Random moves that open a game, at most.  [default: as suits the set]")
 @click.option(
     "--learn-openings/--no-learn-openings", default=None, help="Do those teach, too?  [default: as suits the set]"
 )
-@click.option(
-    "--decided", type=float, help="A value that ends nine of ten games; 1: none.  [default: as suits the set]"
-)
+@setting(TdSettings, "decided", "A value that ends nine of ten games; 1: none.  [default: as suits the set]")
 @click.option("--coherence/--no-coherence", default=None, help="A step of its own for every weight.  [default: yes]")
-@click.option("--least", type=float, help="What coherence leaves of the step at least.  [default: as suits the set]")
-@click.option("--depth", type=int, help="Plies of look-ahead behind a target.  [default: 1]")
-@click.option("--deep-games", type=int, help="The last games, the only ones with that depth; 0: all.  [default: 0]")
-@click.option("--learners", type=int, help="Learners side by side, a core and tables for each.  [default: 1]")
-@click.option("--exchange", type=int, help="Games after which they share what they learned.  [default: 20000]")
+@setting(TdSettings, "least", "What coherence leaves of the step at least.  [default: as suits the set]")
+@setting(TdSettings, "depth", "Plies of look-ahead behind a target.  [default: 1]")
+@setting(TdSettings, "deep_games", "The last games, the only ones with that depth; 0: all.  [default: 0]")
+@setting(TdSettings, "learners", "Learners side by side, a core and tables for each.  [default: 1]")
+@setting(TdSettings, "exchange", "Games after which they share what they learned.  [default: 20000]")
 @click.option(
-    "--finest", type=float, default=0.0, help="Round to multiples of this power of two, for small files; 0: of none."
+    "--finest",
+    type=in_range(number(at_least=0, below=1)),
+    default=0.0,
+    help="Round to multiples of this power of two, for small files; 0: of none.",
 )
-@click.option("--prune", type=float, default=0.0, help="Leave out weights whose errors add up to less; 0: none.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option(
+    "--prune", type=in_range(PRUNE), default=0.0, help="Leave out weights whose errors add up to less; 0: none."
+)
+@click.option("--seed", type=in_range(SEED), default=1, show_default=True)
 @json_option
 def command(
     game: Game,
@@ -72,7 +78,7 @@ def command(
     """
     if minutes is None and games is None:
         minutes = 5.0
-    checkpoint = path.with_name(path.name + ".resume")
+    checkpoint = path.with_name(short_name(path.name + ".resume"))
     trainer = PatternTrainer(**settings, horizon=(games or 0) if horizon is None else horizon)
     if checkpoint.exists():
         console.print(f"going on from {checkpoint}", style="dim")

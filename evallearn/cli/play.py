@@ -16,8 +16,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 from evallearn.agents import parse_limits
-from evallearn.atomic import data_folder
-from evallearn.cli.common import GAME, in_a_path, out
+from evallearn.atomic import data_folder, file_name
+from evallearn.cli.common import GAME, in_range, out
 from evallearn.errors import DataError, SpecError
 from evallearn.play import Dialogue, Judge, Session, Shown, load_game, save_game
 from evallearn.play.seats import (
@@ -33,6 +33,7 @@ from evallearn.play.seats import (
 from evallearn.positions import read_position
 from evallearn.protocols import Game
 from evallearn.registry import spec_of
+from evallearn.settings import SEED
 from evallearn.trust import FULL_TRUST
 
 SILENCE = 0.3
@@ -61,7 +62,7 @@ STYLES = {"played": "bold", "good": "green", "bad": "yellow", "note": "dim", "er
 @click.option("--no-verdict", is_flag=True, help="Play without verdicts and hints.")
 @click.option("--position", metavar="TEXT", help="Start from this position instead of the initial one.")
 @click.option("--load", "saved", type=click.Path(path_type=Path), metavar="FILE", help="Go on with a saved game.")
-@click.option("--seed", type=click.IntRange(0), help="For dice and ties: the same moves then give the same game.")
+@click.option("--seed", type=in_range(SEED), help="For dice and ties: the same moves then give the same game.")
 def command(
     game: Game,
     you: str | None,
@@ -130,7 +131,7 @@ def keep(dialogue: Dialogue) -> None:
     session = dialogue.session
     if not dialogue.unsaved or session.game.is_terminal(session.state):
         return
-    path = data_folder() / f"unfinished-{in_a_path(session.game.name)}.json"
+    path = data_folder() / f"unfinished-{file_name(session.game.name)}.json"
     try:
         save_game(session, path)
     except DataError as error:

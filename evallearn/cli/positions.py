@@ -86,7 +86,11 @@ def position_argument(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def roll_option(f: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
-        "--roll", nargs=2, type=int, metavar="D D", help="The two dice, where the position waits for a roll."
+        "--roll",
+        nargs=2,
+        type=click.IntRange(0, 99),
+        metavar="D D",
+        help="The two dice, where the position waits for a roll.",
     )(f)
 
 

@@ -15,12 +15,13 @@ import click
 from rich.table import Table
 
 from evallearn import __version__
-from evallearn.cli.common import GAME, json_option, out, progress_bars, report, workers_option
+from evallearn.cli.common import GAME, in_range, json_option, out, progress_bars, report, setting, workers_option
 from evallearn.cli.suite import made_suite, nodes_for, suite_facts
 from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.protocols import Evaluator, Game
 from evallearn.quality import Quality, Settings, Suite, assess, compare, fitting_depth, read_suite
 from evallearn.quality.make import SAMPLE
+from evallearn.settings import SEED
 from evallearn.trust import FULL_TRUST
 from evallearn.workers import imap
 
@@ -43,23 +44,11 @@ Figures = dict[str, Any]
     type=click.Path(dir_okay=False, path_type=Path),
     help=f"Positions from `evallearn suite`.  [default: {POSITIONS} are made now]",
 )
-@click.option(
-    "--depth", type=click.IntRange(1), default=1, show_default=True, help="Plies to look ahead when it chooses."
-)
-@click.option(
-    "--swing-depth",
-    type=click.IntRange(0),
-    help=f"Deepest search of the swing; 0: none.  [default: up to {SWING_DEPTH}]",
-)
-@click.option(
-    "--games",
-    type=click.IntRange(0),
-    default=10,
-    show_default=True,
-    help="Games against itself in which thrashing is looked for; 0: none.",
-)
+@setting(Settings, "depth", "Plies to look ahead when it chooses.", default=1)
+@setting(Settings, "swing_depth", f"Deepest search of the swing; 0: none.  [default: up to {SWING_DEPTH}]")
+@setting(Settings, "games", "Games against itself in which thrashing is looked for; 0: none.", default=10)
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the page to this file too.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=in_range(SEED), default=1, show_default=True)
 @workers_option
 @json_option
 def command(

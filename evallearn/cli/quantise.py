@@ -7,21 +7,24 @@ from typing import Any
 
 import click
 
-from evallearn.cli.common import GAME, json_option, out, report
+from evallearn.cli.common import GAME, in_range, json_option, out, report
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import read_header, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import QuantisedNet, quantise
 from evallearn.protocols import Game
 from evallearn.registry import load
+from evallearn.settings import SEED
 
 
 @click.command(name="quantise")
 @click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--out", "to", type=click.Path(path_type=Path), required=True, help="The file to write.")
-@click.option("--positions", type=click.IntRange(1), default=2000, show_default=True, help="On which it is measured.")
+@click.option(
+    "--positions", type=click.IntRange(1, 10**6), default=2000, show_default=True, help="On which it is measured."
+)
 @click.option("--game", type=GAME, help="Your own game.  [default: the one that the file names]")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the games with the positions.")
+@click.option("--seed", type=in_range(SEED), default=1, show_default=True, help="Of the games with the positions.")
 @json_option
 def command(path: Path, to: Path, positions: int, game: Game | None, seed: int, json_to: str | None) -> None:
     """Write the net of FILE in small whole numbers, and tell what that costs.

@@ -20,7 +20,7 @@ from evallearn.protocols import CHANCE, Game, State
 @click.command(name="replay")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--game", type=GAME, required=True)
-@click.option("--number", type=click.IntRange(0), help="Show the moves of this game and the board after each.")
+@click.option("--number", type=click.IntRange(0, 10**9), help="Show the moves of this game and the board after each.")
 @click.option("--board", is_flag=True, help="Show the last board of every game.")
 @json_option
 def command(file: Path, game: Game, number: int | None, board: bool, json_to: str | None) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 import click
 
 from evallearn.arena.rollout import roll_out
-from evallearn.cli.common import GAME, console, json_option, out, report, workers_option
+from evallearn.cli.common import GAME, console, in_range, json_option, out, report, workers_option
 from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
 from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.protocols import Game
+from evallearn.search.dice_rollout import MOVES
+from evallearn.settings import SEED
 from evallearn.trust import FULL_TRUST
 
 MOST_OUTCOMES = 12
@@ -27,12 +29,12 @@ MOST_OUTCOMES = 12
     help="Who plays all sides and judges the luck: handwritten:NAME, zoo:NAME, a .safetensors file, solved:EVAL.  "
     "[default: the game's last heuristic]",
 )  # fmt: skip
-@click.option("--games", type=click.IntRange(2), default=1296, show_default=True, help="Games to play.")
+@click.option("--games", type=click.IntRange(2, 10**7), default=1296, show_default=True, help="Games to play.")
 @click.option(
-    "--truncate", type=click.IntRange(1), metavar="MOVES", help="Cut each game after so many moves, and ask the Eval."
+    "--truncate", type=in_range(MOVES), metavar="MOVES", help="Cut each game after so many moves, and ask the Eval."
 )
 @roll_option
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the dice.")
+@click.option("--seed", type=in_range(SEED), default=1, show_default=True, help="Of the dice.")
 @workers_option
 @json_option
 def command(

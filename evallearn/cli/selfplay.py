@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from evallearn.agents import SearchAgent, default_limits, parse_evaluator, parse_limits
-from evallearn.cli.common import GAME, json_option, out, progress_bars, report, workers_option
+from evallearn.cli.common import GAME, in_range, json_option, out, progress_bars, report, setting, workers_option
 from evallearn.data import SelfPlayConfig, run_selfplay
 from evallearn.protocols import Game
+from evallearn.settings import SEED
 from evallearn.trust import FULL_TRUST
 
 
@@ -18,7 +19,7 @@ from evallearn.trust import FULL_TRUST
 @click.option(
     "--out", "folder", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the records."
 )
-@click.option("--games", type=click.IntRange(1), default=2000, show_default=True, help="How many games.")
+@setting(SelfPlayConfig, "games", "How many games.", default=2000)
 @click.option(
     "--eval",
     "evaluator",
@@ -28,14 +29,10 @@ from evallearn.trust import FULL_TRUST
     help="Who plays: zero, handwritten:NAME, zoo:NAME or a .safetensors file.",
 )
 @click.option("--limit", help="depth=4, nodes=20000, time=0.1, or several.  [default: a depth that suits the game]")
-@click.option(
-    "--random-plies", type=click.IntRange(0), help="Random plies that open each game.  [default: what suits the game]"
-)
-@click.option(
-    "--exploration", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Share of random actions."
-)
+@setting(SelfPlayConfig, "random_plies", "Random plies that open each game.  [default: what suits the game]")
+@setting(SelfPlayConfig, "exploration", "Share of random actions.", default=0.1)
 @click.option("--quiet", is_flag=True, help="Keep only plies at which nothing must be answered or taken.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=in_range(SEED), default=1, show_default=True)
 @workers_option
 @json_option
 def command(

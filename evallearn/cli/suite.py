@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from evallearn.agents import parse_limits
-from evallearn.cli.common import GAME, Steps, console, json_option, out, progress_bars, report, workers_option
+from evallearn.cli.common import GAME, Steps, console, in_range, json_option, out, progress_bars, report, workers_option
 from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.quality import Suite, make_suite, reference_depth, write_suite
 from evallearn.quality.make import SAMPLE, draw
+from evallearn.settings import SEED
 from evallearn.trust import FULL_TRUST
 
 COMPILED_NODES, PLAIN_NODES = 100_000, 2_000
@@ -38,7 +39,7 @@ EXACT = "exact"
     metavar="EVAL",
     help="With which the judge searches: zero, handwritten:NAME or a file.  [default: the game's last heuristic]",
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=in_range(SEED), default=1, show_default=True)
 @workers_option
 @json_option
 def command(

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from evallearn.cli.common import GAME, console, in_a_path, json_option, out, report
+from evallearn.atomic import file_name
+from evallearn.cli.common import GAME, THREADS, console, in_range, json_option, out, report, setting
 from evallearn.cli.patterns import command_line
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import load_evaluator
@@ -15,7 +16,9 @@ from evallearn.evaluators.net import NetEval
 from evallearn.learn.td import TdRun, events_of
 from evallearn.protocols import Game
 from evallearn.report.td_page import write_td
+from evallearn.settings import GAMES, MINUTES, SEED
 from evallearn.train.neural import NeuralTrainer
+from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.self_taught import Progress
 
 
@@ -41,39 +44,39 @@ class Units(click.ParamType):  # type: ignore[type-arg]  # generic only in newer
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the run.  [default: runs/GAME-td-seedN]",
 )
-@click.option("--games", type=click.IntRange(1), help="Games in all, those before a resumption too.")
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Time from now.  [default: 10, or --games]")
+@click.option("--games", type=in_range(GAMES), help="Games in all, those before a resumption too.")
+@click.option("--minutes", type=in_range(MINUTES), help="Time from now.  [default: 10, or --games]")
 @click.option("--hidden", type=Units(), help="Units of one or two hidden layers.  [default: 80, or those of --start]")
 @click.option("--activation", default="relu", show_default=True, help="relu, clipped or sigmoid.")
 @click.option("--split/--no-split", default=True, show_default=True, help="A net of its own for every phase.")
-@click.option("--lambda", "lambda_", type=float, default=0.7, show_default=True, help="0: TD(0); 1: outcomes alone.")
+@setting(NeuralSettings, "lambda_", "0: TD(0); 1: outcomes alone.", default=0.7)
 @click.option("--target", default="td", show_default=True, help="td, tdleaf, rootstrap or treestrap.")
-@click.option("--depth", type=int, help="Plies that its searches look ahead.  [default: 1 for td, else 2]")
-@click.option(
-    "--exact-from", type=float, default=1.0, show_default=True,
-    help="From this share of the horizon on, targets are means over all rolls; 1: never.",
-)  # fmt: skip
-@click.option("--learning-rate", type=float, default=2e-3, show_default=True, help="Of Adam, at first.")
-@click.option("--final-rate", type=float, default=0.05, show_default=True, help="The share of it that is left at last.")
-@click.option("--horizon", type=int, help="The game at which it is; 0: never.  [default: --games, or else 0]")
-@click.option(
-    "--averaging", type=float, default=0.999, show_default=True, help="What a step keeps of the mean weights."
+@setting(NeuralSettings, "depth", "Plies that its searches look ahead.  [default: 1 for td, else 2]")
+@setting(
+    NeuralSettings,
+    "exact_from",
+    "From this share of the horizon on, targets are means over all rolls; 1: never.",
+    default=1.0,
 )
-@click.option("--batch-size", type=int, default=256, show_default=True, help="Positions of a step.")
-@click.option("--epochs", type=int, default=1, show_default=True, help="How often to learn from a round.")
-@click.option("--remembered", type=int, default=1, show_default=True, help="Rounds of games to learn from, after each.")
-@click.option("--games-per-round", type=int, default=500, show_default=True, help="Games between two sets of weights.")
-@click.option("--epsilon", type=float, help="Share of random moves.  [default: 0 with dice, else 0.05]")
-@click.option("--opening-plies", type=int, help="Random moves that open a game, at most.  [default: as suits the game]")
+@setting(NeuralSettings, "learning_rate", "Of Adam, at first.", default=2e-3)
+@setting(NeuralSettings, "final_rate", "The share of it that is left at last.", default=0.05)
+@setting(NeuralSettings, "horizon", "The game at which it is; 0: never.  [default: --games, or else 0]")
+@setting(NeuralSettings, "averaging", "What a step keeps of the mean weights.", default=0.999)
+@setting(NeuralSettings, "batch_size", "Positions of a step.", default=256)
+@setting(NeuralSettings, "epochs", "How often to learn from a round.", default=1)
+@setting(NeuralSettings, "remembered", "Rounds of games to learn from, after each.", default=1)
+@setting(NeuralSettings, "games_per_round", "Games between two sets of weights.", default=500)
+@setting(NeuralSettings, "epsilon", "Share of random moves.  [default: 0 with dice, else 0.05]")
+@setting(NeuralSettings, "opening_plies", "Random moves that open a game, at most.  [default: as suits the game]")
 @click.option("--start", type=click.Path(dir_okay=False, path_type=Path), help="The net to begin with; it may grow.")
 @click.option(
     "--teacher", type=click.Path(dir_okay=False, path_type=Path), help="A net that plays while this one learns."
 )
 @click.option("--opponent", default="", help="Of the meetings.  [default: the game's first hand-written heuristic]")
-@click.option("--pairs", type=click.IntRange(2), default=500, show_default=True, help="Of a meeting.")
-@click.option("--threads", type=click.IntRange(1), help="That play; the result is the same.  [default: all cores]")
+@click.option("--pairs", type=click.IntRange(2, 10**6), default=500, show_default=True, help="Of a meeting.")
+@click.option("--threads", type=in_range(THREADS), help="That play; the result is the same.  [default: all cores]")
 @click.option("--tensorboard", is_flag=True, help="Write TensorBoard event files into the run's folder.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=in_range(SEED), default=1, show_default=True)
 @json_option
 def command(
     game: Game,
@@ -97,7 +100,7 @@ def command(
     """
     if minutes is None and games is None:
         minutes = 10.0
-    folder = folder or Path("runs") / f"{in_a_path(game.name)}-td-seed{settings['seed']}"
+    folder = folder or Path("runs") / f"{file_name(game.name)}-td-seed{settings['seed']}"
     trainer = NeuralTrainer(
         **settings,
         horizon=(games or 0) if horizon is None else horizon,

@@ -13,21 +13,23 @@ from evallearn import __version__
 from evallearn.agents import Agent, parse_agent, parse_limits
 from evallearn.arena import MatchConfig, TournamentResult, play_tournament
 from evallearn.arena.tournament import kind_of, pairings
+from evallearn.atomic import file_name
 from evallearn.checked import write_checked
-from evallearn.cli.common import GAME, in_a_path, json_option, out, report, workers_option
+from evallearn.cli.common import GAME, in_range, json_option, out, report, workers_option
 from evallearn.cli.live import live_board
 from evallearn.cli.match import MATCHES, command_line, config_of, match_options
 from evallearn.protocols import Game
 from evallearn.registry import spec_of
 from evallearn.report import write_tournament_report
 from evallearn.report.words import short_agent
+from evallearn.settings import PAIRS
 from evallearn.trust import FULL_TRUST
 
 
 def tournament_options(f: Any) -> Any:
     """What a tournament and a ladder have in common."""
     for option in reversed((
-        click.option("--pairs", type=click.IntRange(1), default=100, show_default=True,
+        click.option("--pairs", type=in_range(PAIRS), default=100, show_default=True,
                      help="Openings of each match; each is played from every seat."),
         match_options,
         click.option("--anchor", metavar="AGENT", help="Who is 0 Elo.  [default: the best hand-written, or the last]"),
@@ -60,7 +62,7 @@ def command(
     said = command_line(
         "tournament", *agents, game=spec_of(game), limit=limit, gauntlet=gauntlet, anchor=anchor, **options
     )
-    folder = folder or Path("runs") / f"tournament-{in_a_path(game.name)}"
+    folder = folder or Path("runs") / f"tournament-{file_name(game.name)}"
     config = config_of(**options)
     result = play(game, players, config, folder=MATCHES, gauntlet=gauntlet, anchor=anchor, workers=workers)
     publish(result, folder, said, json_to)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from evallearn.agents import default_limits
 from evallearn.data import SelfPlayConfig
-from evallearn.errors import SpecError, unknown
-from evallearn.protocols import Game, Limits
+from evallearn.errors import unknown
+from evallearn.protocols import Game
 from evallearn.registry import spec_of
+from evallearn.search.common import MAX_DEPTH
+from evallearn.settings import PAIRS, SEED, SHARE, STEP, check_ranges, number, whole
 from evallearn.train.targets import check_target
 from evallearn.train.td import TdSettings
 
@@ -56,24 +59,18 @@ class LearnConfig:
     match_milliseconds: float = 2.0
     """Time per move of the matches at equal time."""
 
+    RANGES: ClassVar = {
+        "seed": SEED, "generations": whole(1, 1000), "patience": whole(1, 1000), "gate": number(at_least=0.5, below=1),
+        "blend": SHARE, "trace": TdSettings.RANGES["lambda_"], "alpha": STEP, "games": whole(100, 10**9),
+        "depth": whole(1, MAX_DEPTH), "exploration": SHARE, "random_plies": SelfPlayConfig.RANGES["random_plies"],
+        "match_depth": whole(1, MAX_DEPTH), "match_pairs": PAIRS, "match_milliseconds": number(above=0, at_most=1e9),
+    }  # fmt: skip
+
     def __post_init__(self) -> None:
-        whole = {"generations": (1, 1000), "patience": (1, 1000), "games": (100, 10**9), "match_pairs": (1, 10**7),
-                 "seed": (0, 2**53)}  # fmt: skip
-        for name, (least, most) in whole.items():
-            if not least <= getattr(self, name) <= most:
-                raise SpecError(f"{name}={getattr(self, name)}: give a whole number from {least} to {most}")
-        if not 0.5 <= self.gate < 1:
-            raise SpecError(f"gate={self.gate}: give a likelihood from 0.5 (any lead will do) to below 1, such as 0.95")
-        if not 0 < self.match_milliseconds < 1e9:
-            raise SpecError(f"match_milliseconds={self.match_milliseconds}: give a number above 0")
+        check_ranges(self)
         check_target(self.target, self.blend)
         if self.rate not in RATES:
             raise unknown("rate", self.rate, RATES)
-        TdSettings(alpha=self.alpha or 1.0, lambda_=self.trace)
-        for depth in (self.depth, self.match_depth):
-            if depth is not None:
-                Limits(depth=depth)  # these refuse what they cannot work with, before anything is played
-        SelfPlayConfig(exploration=self.exploration, random_plies=self.random_plies or 0)
 
 
 def learn_command(game: Game, config: LearnConfig) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from evallearn.agents import Agent, SearchAgent, default_limits
 from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.journal import weights_mark
+from evallearn.atomic import file_name
 from evallearn.checked import read_checked, write_checked
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
 from evallearn.digest import json_digest, plain_json
@@ -264,7 +265,7 @@ class Run:
         self, a: Agent, b: Agent, pairs: int, title: str, *, kind: str = "match", seed: int | None = None
     ) -> dict[str, Any]:
         """A against B; a row of the ladder, from A's side. kind: what the step's name begins with."""
-        key = f"{kind}-{a.name}-{b.name}".replace("/", "_").replace(":", "_")
+        key = file_name(f"{kind}-{a.name}-{b.name}")
         weights = "".join(weights_mark(getattr(agent, "evaluator", None)) for agent in (a, b))
         folder = self.folder / "matches" / f"{key}{weights.replace(' #', '-')}"  # where a match that was killed goes on
 

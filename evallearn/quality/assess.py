@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from evallearn.quality.suite import Suite
 from evallearn.quality.swing import Swing, swings
 from evallearn.quality.thrash import Thrash, thrash
 from evallearn.quality.words import choices_verdict, swing_verdict, thrash_verdict, values_verdict
+from evallearn.search.common import MAX_DEPTH
+from evallearn.settings import SEED, check_ranges, whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,14 @@ class Settings:
     """Plies that the players of these games look ahead."""
     seed: int = 1
     """Of resampling, and of the games' openings and dice."""
+
+    RANGES: ClassVar = {
+        "depth": whole(1, MAX_DEPTH), "swing_depth": whole(0, MAX_DEPTH), "swing_positions": whole(0, 10**6),
+        "games": whole(0, 10**6), "thrash_depth": whole(1, MAX_DEPTH), "seed": SEED,
+    }  # fmt: skip
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -342,9 +342,9 @@ def test_an_agent_of_another_game_is_refused() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"pairs": 0}, "pairs=0: give a whole number of 1 or more"),
+        ({"pairs": 0}, "pairs=0: give a whole number from 1 to"),
         ({"pairs": 2.5}, "pairs=2.5: give a whole number"),
-        ({"random_plies": -1}, "random_plies=-1: give a whole number of 0 or more"),
+        ({"random_plies": -1}, "random_plies=-1: give a whole number from 0 to"),
         ({"workers": 0}, "workers=0: give a whole number of 1 or more"),
     ],
 )

@@ -172,12 +172,12 @@ def test_very_deep_searches_fit_the_column() -> None:
         ({"seed": -1}, "seed=-1: give a whole number from 0"),
         ({"random_plies": True}, "random_plies=True: give a whole number"),
         ({"games_per_shard": 20_000}, "games_per_shard=20000: give a whole number from 1 to 10000"),
-        ({"exploration": 1.5}, "exploration=1.5: give a probability from 0 to 1"),
-        ({"exploration": "x"}, "exploration='x': give a probability"),
+        ({"exploration": 1.5}, "exploration=1.5: give a number from 0 to 1"),
+        ({"exploration": "x"}, "exploration='x': give a number"),
     ],
 )
 def test_senseless_settings_are_refused(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(SpecError, match=message):
         SelfPlayConfig(**wrong)
 
 
@@ -416,5 +416,5 @@ def test_quiet_keeps_plies_where_nothing_is_taken() -> None:
 def test_quiet_changes_the_settings_of_a_shard_only_where_it_is_on() -> None:
     assert "quiet" not in SMALL.settings()
     assert replace(SMALL, quiet=True).settings()["quiet"] is True
-    with pytest.raises(DataError, match="quiet=1: give True or False"):
+    with pytest.raises(SpecError, match="quiet=1: give True or False"):
         SelfPlayConfig(quiet=1)  # type: ignore[arg-type]  # what is refused

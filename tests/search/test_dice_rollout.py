@@ -120,7 +120,7 @@ def test_a_cut_game_is_worth_what_the_eval_thinks():
     ("changes", "message"),
     [
         ({"games": 1}, "games=1: give 2 or more: one alone has no standard error"),
-        ({"truncate": 0}, "truncate=0: give a number of moves of 1 or more, or None"),
+        ({"truncate": 0}, "truncate=0: give a whole number from 1 to 1000000, or None"),
         ({"player": 2}, "player=2: backgammon has the players 0 to 1"),
         ({"s": State(side(), side(1), NO_DICE, 0)}, "the game is over in backgammon position"),
         ({"evaluator": LinearEval.zero(Othello())}, "the .* Eval is of othello, not of backgammon"),

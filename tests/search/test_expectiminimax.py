@@ -326,10 +326,10 @@ def test_plain_game_takes_the_compiled_floor_and_rules_that_look_back_the_plain_
     ("options", "message"),
     [
         ({"pruning": "star3"}, "expectiminimax knows no pruning='star3': give 'star2', 'star1', 'none'"),
-        ({"width": 0}, "width=0: give a whole number of 1 or more, or None for every action"),
+        ({"width": 0}, "width=0: give a whole number from 1 to 1000000, or None for every action"),
         ({"width": 1.5}, "width=1.5: give a whole number"),
         ({"width": True}, "width=True: give a whole number"),
-        ({"samples": 1}, "samples=1: give a whole number of 2 or more, or None for every outcome"),
+        ({"samples": 1}, "samples=1: give a whole number from 2 to 1000000, or None for every outcome"),
         ({"samples": 2.5}, "samples=2.5: give a whole number"),
         ({"samples": True}, "samples=True: give a whole number"),
         ({"table_bits": 31}, "table_bits=31: give 0 to 30"),

@@ -82,7 +82,7 @@ def test_alpha_decides_what_lasso_drops(capsys, records):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--alpha", "-1"], "alpha=-1.0 does not work: give a number above 0"),
+        (["--alpha", "-1"], "'--alpha': -1.0 is not in the range 0<x<="),
         (["--method", "lasso", "--alpha", "1e9"], "alpha=1e+09 drops every feature: give an alpha below"),
         (["--method", "mlp", "--alpha", "1"], "method 'mlp' knows no alpha: leave it out, or choose a linear method"),
         (["--method", "mlp", "--taper"], "method 'mlp' knows no taper"),

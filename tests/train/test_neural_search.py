@@ -185,10 +185,10 @@ def test_it_learns_that_threats_win(target):
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
-        ({"target": "leaf"}, "target='leaf' does not work: give one of td, tdleaf, rootstrap, treestrap"),
-        ({"depth": 0}, "depth=0 does not work: give 1 to"),
-        ({"target": "tdleaf", "depth": 999}, "depth=999 does not work: give 1 to"),
-        ({"depth": 2, "exact_from": 0.5}, "exact_from=0.5 does not work: give 1, or td with a depth of 1"),
+        ({"target": "leaf"}, "target='leaf': give one of td, tdleaf, rootstrap, treestrap"),
+        ({"depth": 0}, "depth=0: give 1 to"),
+        ({"target": "tdleaf", "depth": 999}, "depth=999: give 1 to"),
+        ({"depth": 2, "exact_from": 0.5}, "exact_from=0.5: give 1, or td with a depth of 1"),
     ],
     ids=str,
 )

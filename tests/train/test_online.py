@@ -162,8 +162,8 @@ def test_checkpoint_of_other_settings_is_refused(tmp_path):
     ("settings", "match"),
     [
         ({"target": "leaf"}, "unknown target of games against itself 'leaf'"),
-        ({"depth": 0}, "depth=0 does not work: give 1 to"),
-        ({"alpha": 0.0}, "alpha=0.0 does not work: give a number above 0"),
+        ({"depth": 0}, "depth=0: give a whole number from 1 to"),
+        ({"alpha": 0.0}, "alpha=0.0: give a number above 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, match):
