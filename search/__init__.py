@@ -4,6 +4,7 @@ from evallearn.search.alphabeta import AlphaBeta
 from evallearn.search.andor import and_or_search, check_plan
 from evallearn.search.best_reply import BestReply
 from evallearn.search.choose import SEARCHES, named_search, search_for, usual_search
+from evallearn.search.endings import Ending, ending, plies_to_end
 from evallearn.search.expectiminimax import Expectiminimax
 from evallearn.search.maxn import MaxN
 from evallearn.search.mcts import MCTS
@@ -17,6 +18,7 @@ __all__ = [
     "SEARCHES",
     "AlphaBeta",
     "BestReply",
+    "Ending",
     "Expectiminimax",
     "FlatMonteCarlo",
     "MaxN",
@@ -25,7 +27,9 @@ __all__ = [
     "Solution",
     "and_or_search",
     "check_plan",
+    "ending",
     "named_search",
+    "plies_to_end",
     "search_for",
     "solve",
     "usual_search",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from properties import PRUNING, WAYS, alphabeta, answer, few_or_many, for_all, seeds, shapes, ties
 
 from evallearn import CHANCE, AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, LinearEval
-from evallearn.protocols import State
+from evallearn.protocols import Evaluator, State
 
 BENDS: dict[str, Callable[[float], float]] = {
     "cube": lambda x: x**3,
@@ -172,6 +172,19 @@ class Boast(Lottery):
         return {"second prize": "later", "later": "first prize"}.get(s) or super().result(s, a)
 
 
+class Boastful(Evaluator):
+    """Says what the ticket is worth. FunctionEval would keep it within the range."""
+
+    def __init__(self, game: Game, boast: float) -> None:
+        self.game, self.boast = game, boast
+
+    def evaluate(self, s: State, player: int) -> float:
+        if self.game.is_terminal(s):
+            return self.game.utility(s, player)
+        worth = self.boast if s == "later" else 0.0
+        return worth if player == 0 else -worth
+
+
 def test_star1_trusts_that_the_eval_lies_between_loss_and_win() -> None:
     """With one half already lost, no Eval within (-1, 1) lifts the lottery above 0, and Star1 looks no further.
 
@@ -181,13 +194,8 @@ def test_star1_trusts_that_the_eval_lies_between_loss_and_win() -> None:
     game = Boast()
     answers = {}
     for boast in (0.9, 5.0):
-
-        def believed(s: str, player: int, boast: float = boast) -> float:
-            worth = boast if s == "later" else 0.0
-            return worth if player == 0 else -worth
-
         for pruning in PRUNING:
-            search = Expectiminimax(game, FunctionEval(game, believed), pruning=pruning, floor="plain")
+            search = Expectiminimax(game, Boastful(game, boast), pruning=pruning, floor="plain")
             answers[boast, pruning] = search.search("start", Limits(depth=2)).action
     assert answers[0.9, "none"] == answers[0.9, "star1"] == answers[0.9, "star2"] == 0
     assert (answers[5.0, "none"], answers[5.0, "star1"], answers[5.0, "star2"]) == (1, 0, 0)
