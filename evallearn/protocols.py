@@ -199,6 +199,8 @@ class Game(ABC):
     """All results that a game can end with, lowest first, where a net shall foretell each (`NetEval`); (): only loss
     and win.
     """
+    wins_by_mate: ClassVar[bool] = False
+    """True if a win is a mate, as in chess: `mate in 3` counts the winner's moves, other games count plies."""
     scored: ClassVar[bool] = False
     """True if the utility counts points from which nobody can tell who won, as Pacman's. Matches compare the means."""
     feature_names: ClassVar[tuple[str, ...]] = ()
@@ -407,7 +409,10 @@ def _settings(name: str) -> tuple[str, dict[str, str]]:
 
 
 class Evaluator(ABC):
-    """An EVAL. On a terminal state it is the utility; on any other it lies strictly between loss and win."""
+    """An EVAL. On a terminal state it is the utility; on any other it lies strictly between loss and win.
+
+    Searches rely on that: a value at an end of `utility_range` is a proven win or loss.
+    """
 
     game: Game
     name: str = "evaluator"
@@ -489,7 +494,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search found. `value` and `action_values` are utilities to `player`, the one to move at the root."""
+    """What a search found. `value` and `action_values` are utilities to `player`, the one to move at the root.
+
+    `action`, `value`, `pv`, `action_values` and `values` are of one iteration, `value_depth`. Where `action_values` are
+    told, `value` is that of `action`, and no other is higher. MCTS alone chooses by `visits`: there the mean of another
+    action may be higher.
+    """
 
     action: Any
     value: float
@@ -500,16 +510,26 @@ class SearchResult:
     pv: tuple[Any, ...]
     """The principal variation: the line both sides are expected to play, `action` first."""
     exact: bool
-    """True if the value is proven: no Eval was asked on the way to it, and nothing unsound was pruned."""
+    """True if the value is proven: no Eval was asked on the way to it and nothing unsound was pruned, or it is a win or
+    a loss that only the end of the game can have told: see "What is promised" in search/README.md."""
     seconds: float
     action_values: dict[Any, float] | None = None
-    """The value of every root action, if they were asked for."""
+    """The value of every root action, if they were asked for and an iteration was finished."""
     leaves: int = 0
     """How often UTILITY or EVAL was asked: what pruning saves."""
     standard_error: float | None = None
     """Of `value`, where it was sampled."""
     visits: dict[Any, int] | None = None
     """Simulations of every root action, where a Monte Carlo search counts them."""
+    value_depth: int | None = None
+    """The iteration that the value is of: `depth`, or the next one where a better action of an iteration that was not
+    finished was taken (`Options.unfinished`). None where there are no iterations, as in a Monte Carlo search."""
+    values: tuple[float, ...] | None = None
+    """What the line is expected to be worth to each player, where the search knows: `value` is the entry of `player`.
+
+    In max^n with an alliance, `value` is the sum of the entries of the allies. None in a game of more than two players
+    (or of two that is not zero-sum) for every other search: paranoid, best-reply and Monte Carlo searches know what
+    `player` gets, and nothing of the others."""
 
 
 class Search(Protocol):

@@ -11,6 +11,7 @@ from evallearn.search.choose import (
     search_for,
     usual_search,
 )
+from evallearn.search.endings import Ending, ending, plies_to_end
 from evallearn.search.expectiminimax import Expectiminimax
 from evallearn.search.maxn import MaxN
 from evallearn.search.mcts import MCTS
@@ -25,6 +26,7 @@ __all__ = [
     "SEARCHES",
     "AlphaBeta",
     "BestReply",
+    "Ending",
     "Expectiminimax",
     "FlatMonteCarlo",
     "MaxN",
@@ -33,7 +35,9 @@ __all__ = [
     "Solution",
     "and_or_search",
     "check_plan",
+    "ending",
     "named_search",
+    "plies_to_end",
     "require_limits",
     "search_for",
     "solve",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from evallearn.errors import SearchError
@@ -68,4 +69,9 @@ class AlphaBeta:
     def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
         """Deepen until a limit strikes. `seed` breaks ties at random; `action_values` asks for every root action."""
         result: SearchResult = self._search.search(s, limits, seed=seed, action_values=action_values)
+        return result
+
+    def search_without(self, off: Sequence[str], s: State, limits: Limits) -> SearchResult:
+        """One search with these options off, by the same kernel; nothing in the table that is kept is used or left."""
+        result: SearchResult = self._search.search_without(off, s, limits)
         return result

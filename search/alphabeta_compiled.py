@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -16,7 +17,7 @@ from evallearn.compiled.table import MOST_ACTIONS, Table
 from evallearn.errors import Interrupted, SearchError
 from evallearn.protocols import EvalKernel, Evaluator, Game, Limits, Rules, SearchResult, State
 from evallearn.search import common
-from evallearn.search.common import ASPIRATION, MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks
+from evallearn.search.common import ASPIRATION, MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks, values_to_all
 from evallearn.search.deepening_compiled import NO_LIMIT, SHORT_NODES, WARM_UP_NODES, warm_up
 from evallearn.search.lines import begin, keep_iteration, note_line
 from evallearn.search.looking_back import looking_back
@@ -30,6 +31,7 @@ RULE_NAMES = (
 )  # fmt: skip
 FROM_COMMON = ("null_reduction", "late_reduction", "shifted", "eval_score")
 CONSTANTS = ("NULL_DEPTH", "LATE_DEPTH", "LATE_FROM", "FUTILITY", "FUTILITY_DEPTH", "EVAL_ORDER_DEPTH")
+COUNTS = ("depth", "value_depth", "nodes", "leaves", "unsound", "unproven")
 SHORT_DEPTH = 4
 """Up to here a search takes milliseconds."""
 LOOKS_BITS = 15
@@ -47,6 +49,7 @@ def context(rules: Rules, threads: int) -> np.ndarray:
     path = rules.clock_limit + plies if rules.clock else 1
     fields: list[Any] = [
         ("nodes", "i8"), ("node_limit", "i8"), ("asked", "i8"), ("leaves", "i8"), ("unsound", "i8"), ("stop", "i8"),
+        ("unproven", "i8"), ("value_depth", "i8"),
         ("table_address", "u8"), ("table_mask", "u8"), ("age", "i8"), ("readable_age", "i8"),
         ("looks_address", "u8"), ("looks_mask", "u8"),
         ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("use_pvs", "i4"), ("use_aspiration", "i4"),
@@ -141,6 +144,8 @@ class CompiledAlphaBeta:
         self.game, self.evaluator, self.keep_table = game, evaluator, keep_table
         self.cuts_at_depth = options.is_cutoff is cut_at_depth
         self.keeps_unsound = keep_table and any(getattr(options, name) for name in UNSOUND)
+        self.kept_unproven = False
+        """True if the table that is kept may hold a win or a loss that is not proven."""
         self.kernels = kernels(game, kernel, options, threads > 1)
         self.params = [kernel.params.copy() for _ in range(threads)]
         self.boxes = [context(rules, threads) for _ in range(threads)]
@@ -187,6 +192,21 @@ class CompiledAlphaBeta:
             raise Interrupted(result)
         return result
 
+    def search_without(self, off: Sequence[str], s: State, limits: Limits) -> SearchResult:
+        """See `AlphaBeta`."""
+        before, keep = {name: self.at[name][0].item() for name in off}, self.keep_table
+        try:
+            self.keep_table = False
+            for name in off:
+                self.at[name][0] = 0
+            return self.search(s, limits)
+        finally:
+            for name, value in before.items():
+                self.at[name][0] = value
+            self.keep_table = keep
+            if keep:  # other options, other values
+                self.table.words.fill(0)
+
     def _past(self, s: State) -> np.ndarray:
         """The words of the positions that the rules may look back to."""
         history = self.game.history(s)
@@ -195,12 +215,7 @@ class CompiledAlphaBeta:
     def _run(self, limits: Limits, start: float) -> bool:
         """True if Ctrl-C ended it. Threads that start together deepen together; the first to finish ends all."""
         depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
-        for name in (
-            "depth",
-            "nodes",
-            "leaves",
-            "unsound",
-        ):  # of the search before: an idle thread must not answer with them
+        for name in COUNTS:  # of the search before: an idle thread must not answer with them
             self.at[name][0] = 0
         for box in self.boxes[1:]:
             box[:] = self.boxes[0]
@@ -224,9 +239,11 @@ class CompiledAlphaBeta:
         """What the thread that went deepest has found."""
         box = max(self.boxes, key=lambda box: int(box["depth"][0]))[0]
         depth, value = int(box["depth"]), float(box["value"]) + 0.0  # a draw is 0.0, not -0.0
-        proven = bool(box["exact"]) or (depth > 0 and abs(value) == self.win)
         # what one thread pruned, or an earlier search whose table is kept, another may have read
         unsound = self.keeps_unsound or any(each["unsound"][0] for each in self.boxes)
+        unproven = any(each["unproven"][0] for each in self.boxes) or (self.keep_table and self.kept_unproven)
+        self.kept_unproven = self.kept_unproven or unproven
+        decided = box["value_depth"] > 0 and abs(value) == self.win and not unproven
         return SearchResult(
             action=actions[int(box["best_index"])],
             value=value,
@@ -234,10 +251,12 @@ class CompiledAlphaBeta:
             depth=depth,
             nodes=sum(int(each["nodes"][0]) for each in self.boxes),
             pv=tuple(box["line"][: int(box["line_length"])].tolist()),
-            exact=proven and not unsound,
+            exact=bool((box["exact"] and not unsound) or decided),
             seconds=perf_counter() - start,
             action_values=dict(zip(actions, box["values"][: len(actions)].tolist(), strict=True))
             if action_values and depth
             else None,
             leaves=sum(int(each["leaves"][0]) for each in self.boxes),
+            value_depth=int(box["value_depth"]),
+            values=values_to_all(self.game, player, value),
         )

@@ -107,6 +107,8 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
                     if not proven or ctx.loose_table:
                         ctx.asked += 1
                     ctx.unsound += ctx.loose_table
+                    if HAS_CLOCK and abs(v) >= ctx.win:
+                        ctx.unproven += ctx.loose_table
                     if bound == EXACT:
                         ctx.pv[ply, 0] = table_action
                         ctx.pv_length[ply] = 1
@@ -133,6 +135,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
             if v >= beta:
                 ctx.unsound += 1
                 ctx.asked += 1  # a move was not made, so nothing is proven
+                ctx.unproven += beta >= ctx.win
                 return beta
     row = ctx.actions[ply]
     score = ctx.scores[ply]

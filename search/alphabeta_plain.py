@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from evallearn.search.common import (
     EVAL_ORDER_DEPTH,
     FUTILITY,
     FUTILITY_DEPTH,
+    INSIDE,
     LATE_DEPTH,
     LATE_FROM,
     MAX_DEPTH,
@@ -30,6 +32,7 @@ from evallearn.search.common import (
     require_unfinished,
     shifted,
     tie_ranks,
+    values_to_all,
 )
 from evallearn.search.options import Options
 
@@ -45,6 +48,11 @@ class PlainAlphaBeta:
     def __init__(self, game: Game, evaluator: Evaluator, options: Options) -> None:
         self.game, self.evaluator, self.options = game, evaluator, options
 
+    def search_without(self, off: Sequence[str], s: State, limits: Limits) -> SearchResult:
+        """One search with these options off."""
+        search = PlainAlphaBeta(self.game, self.evaluator, self.options.without(off))
+        return search.search(s, limits, seed=None, action_values=False)
+
     def search(self, s: State, limits: Limits, *, seed: int | None, action_values: bool) -> SearchResult:
         """Iterative deepening until a limit strikes or the value is proven."""
         require_unfinished(self.game, s)
@@ -52,30 +60,36 @@ class PlainAlphaBeta:
         self.table: dict[tuple[State, int], tuple[int, int, bool, float, Action]] = {}
         self.killers: dict[int, list[Action]] = defaultdict(list)
         self.history: dict[tuple[int, Action], int] = defaultdict(int)
-        self.asked = self.leaves = self.unsound = 0
-        """asked: how often an Eval was needed so far; a subtree that did not raise it is proven."""
+        self.asked = self.leaves = self.unsound = self.unproven = 0
+        """asked: how often an Eval was needed so far; a subtree that did not raise it is proven. unproven: how often
+        something unsound told of a win or a loss."""
         player, actions = self.game.to_play(s), tuple(self.game.actions(s))
         self.ranks = tie_ranks(len(actions), seed)
         first = self.ranks.index(0)
         self.order = [first, *(i for i in range(len(actions)) if i != first)]
         value, best = self.evaluator.evaluate(s, player), first
         line: Line = (actions[first],)
-        depth, exact, values = 0, False, None
+        depth = value_depth = 0
+        exact, values = False, None
         interrupted, wins = False, self.game.utility_range
         free = limits.nodes is not None or limits.seconds is not None
         older = value
         try:
             for d in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
                 before, near, older = self.asked, older, value
-                value, best, line, values = self._iteration(s, player, actions, d, near, action_values)
-                depth, exact = d, self.asked == before
+                found = self._iteration(s, player, actions, d, near, action_values)
+                (value, best, line, values), depth, exact = found, d, self.asked == before  # at once: Ctrl-C may come
+                value_depth = d
                 # At a fixed depth the answer is minimax's at that depth; otherwise a proven win or loss is enough.
                 if exact or (free and value in wins):
                     break
         except Stopped:  # what was finished before the limit struck counts, and perhaps what is better already
-            if self.options.unfinished and self.new_best is not None and self.new_best[1] != best:
-                value, best = self.new_best
-                line, self.unsound = (actions[best],), self.unsound + 1
+            better = self.options.unfinished and not action_values and self.new_best
+            if better and better[1] != best:
+                value, best = better
+                line, value_depth = (actions[best],), depth + 1
+                self.unsound += 1
+                self.unproven += value == wins[0]  # an action that was not looked at may be better
         except KeyboardInterrupt:
             interrupted = True
         result = SearchResult(
@@ -85,10 +99,12 @@ class PlainAlphaBeta:
             depth=depth,
             nodes=self.budget.nodes,
             pv=line,
-            exact=(exact or (depth > 0 and value in wins)) and not self.unsound,
+            exact=(exact and not self.unsound) or (value_depth > 0 and value in wins and not self.unproven),
             seconds=self.budget.seconds,
             action_values=dict(zip(actions, values, strict=True)) if values and action_values else None,
             leaves=self.leaves,
+            value_depth=value_depth,
+            values=values_to_all(self.game, player, value),
         )
         if interrupted:
             raise Interrupted(result)
@@ -192,6 +208,7 @@ class PlainAlphaBeta:
             if usable and (flag == EXACT or (flag == LOWER and v >= beta) or (flag == UPPER and v <= alpha)):
                 self.asked += not proven or options.loose_table
                 self.unsound += options.loose_table
+                self.unproven += options.loose_table and v in game.utility_range and game.has("history")
                 return v, (table_action,) if flag == EXACT else ()
         forced = (options.futility or options.late_moves) and game.forcing(s)
         judged = options.futility and not forced
@@ -209,6 +226,7 @@ class PlainAlphaBeta:
             if -v >= beta:
                 self.unsound += 1
                 self.asked += 1  # a move was not made, so nothing is proven
+                self.unproven += beta == game.utility_range[1]
                 return beta, ()
         before, alpha0, best = self.asked, alpha, -math.inf
         best_action: Action | None = None
@@ -263,7 +281,8 @@ class PlainAlphaBeta:
 
     def _static(self, s: State, player: int) -> np.float32:
         """EVAL as a share of a win."""
-        return np.float32(self.evaluator.evaluate(s, player)) / np.float32(self.game.utility_range[1])
+        share = np.float32(self.evaluator.evaluate(s, player)) / np.float32(self.game.utility_range[1])
+        return min(max(share, -INSIDE), INSIDE)
 
     def _beyond(self, static: Any, margin: Any = ZERO) -> float:
         """The value if EVAL is wrong by the margin."""

@@ -127,6 +127,8 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
     begin(ctx.root_actions[ctx.best_index], ctx)
     ctx.leaves = 0
     ctx.unsound = 0
+    ctx.unproven = 0
+    ctx.value_depth = 0
     ctx.killers[:] = -1
     ctx.history[:] = 0
     for i in range(ctx.n_root):
@@ -152,10 +154,11 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
             else:
                 finished = True
         if not finished:
-            if ctx.unfinished and ctx.new_index >= 0 and ctx.new_index != ctx.best_index:
+            if ctx.unfinished and not ctx.all_values and ctx.new_index >= 0 and ctx.new_index != ctx.best_index:
                 take_unfinished(ctx)
             break
         keep_iteration(depth, ctx)
+        ctx.value_depth = depth
         ctx.exact = ctx.asked == asked
         ctx.value = ctx.new_value
         ctx.best_index = ctx.new_index
@@ -169,6 +172,8 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
 def take_unfinished(ctx):
     """The best action so far of a depth that was begun with the best one of the depth before."""
     ctx.unsound += 1
+    ctx.unproven += ctx.new_value <= -ctx.win  # an action that was not looked at may be better
+    ctx.value_depth += 1
     ctx.value = ctx.new_value
     ctx.best_index = ctx.new_index
     ctx.line[0] = ctx.root_actions[ctx.new_index]

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from evallearn.errors import SearchError
-from evallearn.protocols import CHANCE, Action, Evaluator, Game, IsCutoff, State
+from evallearn.protocols import CHANCE, Action, Evaluator, Game, IsCutoff, SearchResult, State
 from evallearn.search.common import cut_at_depth
 from evallearn.search.floors import Floor
 from evallearn.search.two_sided import ME, TwoSided, TwoSidedSearch
@@ -64,7 +65,8 @@ class BestReply(TwoSidedSearch):
     there the other opponents pass, which few games allow, and which leads to positions that cannot arise. Here they
     make their usual move, so that every line is legal, whatever the game. With two players who move in turn it is
     minimax; with more it lies between trust and the paranoid search: the rest has fewer choices than there, so the
-    value is never lower at the same depth, and there are fewer lines to look at.
+    value is never lower at the same depth, and there are fewer lines to look at. With more than two players it proves
+    nothing: the opponents may do something unusual one after the other.
     """
 
     def __init__(
@@ -90,6 +92,10 @@ class BestReply(TwoSidedSearch):
         """The action after which the Eval promises most to the one who plays it; of equal ones the first."""
         player = self.game.to_play(s)
         return max(self.game.actions(s), key=lambda a: self.evaluator.evaluate(self.game.result(s, a), player))
+
+    def told(self, found: SearchResult, me: int) -> SearchResult:
+        found = super().told(found, me)
+        return replace(found, exact=found.exact and self.game.n_players <= 2)
 
     def view(self, me: int) -> OneReply:
         return OneReply(self.game, me, self.usual)

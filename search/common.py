@@ -26,6 +26,8 @@ FUTILITY = tuple(np.float32(math.tanh(0.12 * pawns)) for pawns in (0.0, 1.5, 3.0
 """By depth left: how much EVAL may be wrong, in a pawn and a half of chess by its hand-written Evals (0.12 before the
 squashing). Squashed already, because tanh(a + b) needs only tanh(a) and tanh(b)."""
 FUTILITY_DEPTH = len(FUTILITY) - 1
+INSIDE = np.float32(1 - 2**-20)
+"""The largest EVAL, as a share of a win, that futility reckons with: nearer to a win float32 would take it for one."""
 
 EVAL_ORDER_DEPTH = 3
 """Actions are ordered by EVAL from this depth on: nearer to the cutoff that costs more nodes than it saves."""
@@ -67,6 +69,20 @@ def require_two_player_zero_sum(game: Game, search: str) -> None:
         raise SearchError(f"{needs}; {game.name} has {game.n_players} players: use max^n")
     if not game.zero_sum:
         raise SearchError(f"{needs}; {game.name} is not zero-sum: use max^n")
+
+
+def is_minimax(game: Game) -> bool:
+    """True for a two-player zero-sum game without chance."""
+    return game.n_players == 2 and game.zero_sum and not game.has_chance
+
+
+def values_to_all(game: Game, player: int, value: float) -> tuple[float, ...] | None:
+    """The utilities to all players, if that to one player tells them: of one alone, or of two in a zero-sum game."""
+    if game.n_players == 1:
+        return (value + 0.0,)
+    if game.n_players > 2 or not game.zero_sum:
+        return None
+    return (value + 0.0, 0.0 - value) if player == 0 else (0.0 - value, value + 0.0)
 
 
 def require_own_eval(game: Game, evaluator: Evaluator) -> None:

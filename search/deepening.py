@@ -11,9 +11,11 @@ from evallearn.search.common import (
     Budget,
     Stopped,
     cut_at_depth,
+    is_minimax,
     require_decision,
     require_own_eval,
     tie_ranks,
+    values_to_all,
 )
 
 Line = tuple[Action, ...]
@@ -31,6 +33,8 @@ class Deepening(ABC):
     def __init__(self, game: Game, evaluator: Evaluator, *, is_cutoff: IsCutoff = cut_at_depth) -> None:
         require_own_eval(game, evaluator)
         self.game, self.evaluator, self.is_cutoff = game, evaluator, is_cutoff
+        self.certain: tuple[float, ...] = game.utility_range if is_minimax(game) else ()
+        """Values that only the end of the game can have told, since an Eval lies strictly between them."""
 
     @abstractmethod
     def root_values(self, s: State, depth: int) -> list[tuple[float, Line]]:
@@ -38,6 +42,14 @@ class Deepening(ABC):
 
     def begin(self, s: State, seed: int | None) -> None:  # noqa: B027  # most searches need nothing
         """Called once before the first iteration."""
+
+    def estimate(self, s: State) -> float:
+        """The value of the root where no iteration was finished."""
+        return self.evaluator.evaluate(s, self.player)
+
+    def values(self, s: State, best: int, value: float) -> tuple[float, ...] | None:
+        """The utilities to all players, where the value of root action number `best` is known."""
+        return values_to_all(self.game, self.player, value)
 
     def standard_error(self, best: int) -> float | None:
         """Of the value of root action number `best` in the last finished iteration; None if nothing was sampled."""
@@ -60,17 +72,19 @@ class Deepening(ABC):
             for d in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
                 before = self.asked + self.recalled
                 self.budget.spend()
-                self.found = self.root_values(s, d)
-                best = max(range(len(actions)), key=lambda i: (self.found[i][0], -self.ranks[i]))
-                depth, exact = d, self.asked + self.recalled == before
+                found = self.root_values(s, d)
+                first = max((value, -self.ranks[i], i) for i, (value, _) in enumerate(found))
+                done = self.asked + self.recalled == before
+                self.found, best, depth, exact = found, first[-1], d, done  # at once: Ctrl-C may come between lines
                 if exact:
                     break
         except Stopped:
             pass  # what was finished before the limit struck counts
         except KeyboardInterrupt:
             interrupted = True
-        value, line = self.found[best] if self.found else (self.evaluator.evaluate(s, self.player), ())
-        error = self.standard_error(best)
+        value, line = self.found[best] if self.found else (self.estimate(s), ())
+        error = self.standard_error(best) if self.found else None
+        proven = (exact and error is None) or (depth > 0 and value in self.certain)
         told = self.found and (action_values or not self.prunes)
         result = SearchResult(
             action=actions[best],
@@ -79,11 +93,13 @@ class Deepening(ABC):
             depth=depth,
             nodes=self.budget.nodes,
             pv=(actions[best], *line),
-            exact=exact and error is None,
+            exact=proven,
             seconds=self.budget.seconds,
             action_values={a: v for a, (v, _) in zip(actions, self.found, strict=True)} if told else None,
             leaves=self.asked + self.ended,
             standard_error=error,
+            value_depth=depth,
+            values=self.values(s, best, value),
         )
         if interrupted:
             raise Interrupted(result)

@@ -13,7 +13,14 @@ from evallearn.compiled.bits import jitable
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure
 from evallearn.errors import EvallearnError, Interrupted
 from evallearn.protocols import CHANCE, EvalKernel, Evaluator, Game, IsCutoff, Limits, Rules, SearchResult, State
-from evallearn.search.common import MAX_DEPTH, cut_at_depth, require_decision, tie_ranks
+from evallearn.search.common import (
+    MAX_DEPTH,
+    cut_at_depth,
+    is_minimax,
+    require_decision,
+    tie_ranks,
+    values_to_all,
+)
 from evallearn.search.lines import begin, keep_iteration, note_line
 from evallearn.search.running import KernelThreads
 
@@ -81,6 +88,8 @@ class CompiledDeepening:
     ) -> None:
         self.game, self.evaluator, self.kernels, self.box, self.what = game, evaluator, kernels, box, what
         self.cuts_at_depth = is_cutoff is cut_at_depth
+        self.certain: tuple[float, ...] = game.utility_range if is_minimax(game) else ()
+        """Values that only the end of the game can have told, since an Eval lies strictly between them."""
         self.params = kernel.params.copy()
         self.at = {name: box[name] for name in box.dtype.names or ()}
         self.row = {name: box[name][0] for name in ("words", "ranks", "values", "line")}
@@ -95,6 +104,14 @@ class CompiledDeepening:
 
     def begin(self, seed: int | None, all_values: bool) -> None:
         """Set what this search wants to know beside limits and ties."""
+
+    def estimate(self, s: State, player: int) -> float:
+        """The value of the root where no iteration was finished."""
+        return self.evaluator.evaluate(s, player)
+
+    def values(self, s: State, player: int, value: float, depth: int) -> tuple[float, ...] | None:
+        """The utilities to all players, where that to the one who moves is known."""
+        return values_to_all(self.game, player, value)
 
     def standard_error(self) -> float | None:
         """Of the value, if it was sampled."""
@@ -117,18 +134,22 @@ class CompiledDeepening:
         interrupted = self._run(limits, start)
         actions, values = row["actions"][:n].tolist(), row["values"][:n].tolist()
         best, depth = int(at["best_index"][0]), int(at["depth"][0])
+        value = values[best] if depth else self.estimate(s, player)
+        proven = bool(at["exact"][0]) or (depth > 0 and value in self.certain)
         result = SearchResult(
             action=actions[best],
-            value=(values[best] if depth else self.evaluator.evaluate(s, player)) + 0.0,  # a draw is 0.0, not -0.0
+            value=value + 0.0,  # a draw is 0.0, not -0.0
             player=player,
             depth=depth,
             nodes=int(at["nodes"][0]),
             pv=tuple(row["line"][: int(at["line_length"][0])].tolist()),
-            exact=bool(at["exact"][0]),
+            exact=proven,
             seconds=perf_counter() - start,
             action_values=dict(zip(actions, values, strict=True)) if action_values and depth else None,
             leaves=int(at["asked"][0] + at["ended"][0]),
             standard_error=self.standard_error(),
+            value_depth=depth,
+            values=self.values(s, player, value, depth),
         )
         if interrupted:
             raise Interrupted(result)

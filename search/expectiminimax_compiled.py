@@ -75,6 +75,8 @@ class CompiledExpectiminimax(CompiledDeepening):
             table_entry=table_entry,
         )
         super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules), "expectiminimax")
+        # Two sides, also where the paranoid search has many players; but a reply that was left out may refute a win.
+        self.certain = () if game.has_chance or width is not None else game.utility_range
         self.at["use_table"][0], self.at["pruning"][0], self.at["samples"][0] = table, PRUNING[pruning], samples or 0
         self.at["width"][0] = width or rules.max_actions
         self.table = Table(table_bits if table else 0)
@@ -90,4 +92,5 @@ class CompiledExpectiminimax(CompiledDeepening):
         self.at["salt"][0] = mix64(mix64(self.searches + SALT))
 
     def standard_error(self) -> float | None:
-        return math.sqrt(self.at["found_variance"][0]) if self.at["drawn"][0] else None
+        variance = float(self.at["found_variance"][0])
+        return math.sqrt(variance) if variance >= 0 else None

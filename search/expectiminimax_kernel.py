@@ -303,7 +303,7 @@ def deepen(box, eval_box, max_depth):
     for ply in range(MAX_PLIES):
         for slot in range(ctx.killers.shape[1]):
             ctx.killers[ply, slot] = -1
-    ctx.found_variance = 0.0
+    ctx.found_variance = -1.0
     for i in range(ctx.n_root):
         ctx.order[i] = i
     for depth in range(1, max_depth + 1):
@@ -313,7 +313,8 @@ def deepen(box, eval_box, max_depth):
         keep_iteration(depth, ctx)
         done = ctx.asked + ctx.recalled == asked
         ctx.exact = done and ctx.drawn == 0
-        ctx.found_variance = ctx.variance[0]
+        if ctx.drawn != 0:
+            ctx.found_variance = ctx.variance[0]
         if done:
             break
         sort_root(ctx.n_root if depth == 1 or ctx.all_values != 0 else min(ctx.n_root, ctx.width), ctx)

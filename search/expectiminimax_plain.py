@@ -21,6 +21,8 @@ class Filtered(Deepening):
     ) -> None:
         super().__init__(game, evaluator, is_cutoff=is_cutoff)
         self.width, self.prunes = width, self.prunes or width is not None
+        if width is not None:  # a reply that was left out may refute a win
+            self.certain = ()
 
     def passing(self, s: State, depth: int) -> Sequence[Action]:
         """The actions that are followed, those of the best prospects first if some are left out."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from evallearn.errors import SearchError
@@ -22,7 +21,8 @@ class MaxN:
     `ties="first"` takes the earliest action, "paranoid" of the equal ones that which is worst for the root player,
     "friendly" that which is best (and then the earliest). At the root itself ties are broken as in every search.
 
-    Nothing is pruned, and the values of all root actions come with every result. Shallow pruning (Korf, 1991) needs a
+    Nothing is pruned, and the values of all root actions come with every result, as does the vector of the best one:
+    what it is worth to every player (`SearchResult.values`). Shallow pruning (Korf, 1991) needs a
     bound on the sum of the values, and an Eval of three players keeps none: each player's part is estimated on its own.
     """
 
@@ -64,7 +64,5 @@ class MaxN:
 
     def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
         """Deepen until a limit strikes; ties go to the earlier action or, with a `seed`, to a random one."""
-        result: SearchResult = self._search.search(s, limits, seed=seed, action_values=action_values)
-        if result.depth == 0 and result.player in self.alliance:
-            return replace(result, value=sum(self.evaluator.evaluate(s, p) for p in self.alliance))
-        return result
+        found: SearchResult = self._search.search(s, limits, seed=seed, action_values=action_values)
+        return found

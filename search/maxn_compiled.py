@@ -10,7 +10,7 @@ import numpy as np
 from evallearn.compiled.specialise import specialise
 from evallearn.protocols import EvalKernel, Evaluator, Game, IsCutoff, Limits, Rules, SearchResult, State
 from evallearn.search.deepening_compiled import CompiledDeepening, player_bindings, search_plies
-from evallearn.search.maxn_plain import TIES
+from evallearn.search.maxn_plain import TIES, worth
 
 TEMPLATE = Path(__file__).with_name("maxn_kernel.py")
 
@@ -24,6 +24,7 @@ def context(rules: Rules, n_players: int) -> np.ndarray:
         ("tie_sign", "f8"), ("allied", "i8", (n_players,)), ("worth", "f8", (plies, n_players)),
         ("words", "u8", (rules.n_words,)), ("ranks", "i4", (width,)),
         ("new_values", "f8", (width,)), ("values", "f8", (width,)),
+        ("new_vector", "f8", (n_players,)), ("vector", "f8", (n_players,)),
         ("actions", "i4", (plies, width)), ("outcomes", "i4", (plies, rolls)), ("odds", "f8", (plies, rolls)),
         ("line_length", "i8"), ("line", "i4", (plies,)), ("pv_length", "i4", (plies,)), ("pv", "i4", (plies, plies)),
     ]  # fmt: skip
@@ -51,7 +52,20 @@ class CompiledMaxN(CompiledDeepening):
         super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules, game.n_players), "max^n")
         self.at["tie_sign"][0] = TIES[ties]
         self.at["allied"][0, list(alliance)] = 1
+        self.row["vector"], self.alliance = self.box["vector"][0], alliance
+        if alliance:  # values are sums
+            self.certain = ()
         self.warm_up(kernels.vector)
+
+    def estimate(self, s: State, player: int) -> float:
+        return worth(self.static(s), player, self.alliance)
+
+    def values(self, s: State, player: int, value: float, depth: int) -> tuple[float, ...]:
+        return tuple(v + 0.0 for v in (self.row["vector"].tolist() if depth else self.static(s)))
+
+    def static(self, s: State) -> list[float]:
+        """What EVAL says to each player."""
+        return [self.evaluator.evaluate(s, p) for p in range(self.game.n_players)]
 
     def search(self, s: State, limits: Limits, *, seed: int | None, action_values: bool = True) -> SearchResult:
         """The values of all root actions come with the result, asked for or not: nothing is pruned."""

@@ -9,7 +9,8 @@ note_line, keep_iteration, begin                                 see lines.py
 CACHE                                                            whether the disk cache is on
 
 Everything a search carries is one record, `ctx` (maxn_compiled.context): ctx.worth[ply] is the vector of the position
-that was looked at last at that ply. The algorithm is that of maxn_plain.py, node for node.
+that was looked at last at that ply, ctx.vector that of the best root action in the last finished iteration. The
+algorithm is that of maxn_plain.py, node for node.
 """
 
 import numpy as np
@@ -94,6 +95,8 @@ def search_root(s, depth, ctx, params):
         better = best < 0 or v > ctx.new_values[best]
         if better or (v == ctx.new_values[best] and ctx.ranks[i] < ctx.ranks[best]):
             best = i
+            for p in range(N_PLAYERS):
+                ctx.new_vector[p] = ctx.worth[1, p]
             note_line(a, 0, ctx)
     ctx.best_index = best
     return True
@@ -124,6 +127,8 @@ def deepen(box, eval_box, max_depth):
         if not search_root(s, np.int64(depth), ctx, params):
             break
         keep_iteration(depth, ctx)
+        for p in range(N_PLAYERS):
+            ctx.vector[p] = ctx.new_vector[p]
         ctx.exact = ctx.asked == asked
         if ctx.exact:
             break

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evallearn.errors import Interrupted
 from evallearn.protocols import Action, Evaluator, Game, SearchResult, State
-from evallearn.search.common import tie_ranks
+from evallearn.search.common import tie_ranks, values_to_all
 from evallearn.search.rollout import middle
 
 
@@ -113,6 +113,7 @@ def answer(
         leaves=counts.leaves,
         standard_error=best.standard_error,
         visits={f.action: f.visits for f in found},
+        values=values_to_all(game, player, value),
     )
     if interrupted:
         raise Interrupted(result)

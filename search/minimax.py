@@ -11,6 +11,7 @@ from evallearn.search.common import (
     require_two_player_zero_sum,
     require_unfinished,
     tie_ranks,
+    values_to_all,
 )
 from evallearn.search.floors import Floor
 
@@ -51,21 +52,26 @@ class Minimax:
             lines.extend(self.value(self.game.result(s, a), depth - 1, player) for a in actions)
         except KeyboardInterrupt:
             interrupted = True
-            lines = lines or [(self.evaluator.evaluate(s, player), ())]
+        looked_at = len(lines)
+        lines = lines or [(self.evaluator.evaluate(s, player), ())]
         ranks = tie_ranks(len(actions), seed)
         best = max(range(len(lines)), key=lambda i: (lines[i][0], -ranks[i]))
         value, pv = lines[best]
         result = SearchResult(
             action=actions[best],
-            value=value,
+            value=value + 0.0,  # a draw is 0.0, not -0.0
             player=player,
             depth=0 if interrupted else depth,
             nodes=self.budget.nodes,
             pv=(actions[best], *pv),
             exact=not interrupted and (self.asked == 0 or value in self.game.utility_range),
             seconds=self.budget.seconds,
-            action_values={a: v for a, (v, _) in zip(actions, lines, strict=False)},
+            action_values={a: v for a, (v, _) in zip(actions, lines, strict=True)}
+            if looked_at == len(actions)
+            else None,
             leaves=self.leaves,
+            value_depth=limits.depth if looked_at else 0,
+            values=values_to_all(self.game, player, value),
         )
         if interrupted:
             raise Interrupted(result)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from evallearn.errors import SearchError
@@ -54,7 +54,8 @@ class Options:
     loose_table: bool = False
     """The table is believed by any path, and what was found at a greater depth too: a repetition may be overlooked."""
     unfinished: bool = False
-    """Where a limit strikes in the middle of a depth, a better action that it has found already is taken."""
+    """Where a limit strikes in the middle of a depth, a better action that it has found already is taken; not where the
+    values of all actions are asked for: all of them, and the action, are of the last depth that was finished."""
 
     def __post_init__(self) -> None:
         for name in ("quiescence", "extensions"):
@@ -73,6 +74,10 @@ class Options:
             if getattr(self, option) and not game.has(hook):
                 raise SearchError(f"{option}: {game.name} does not say its {hook}: leave {option} out")
 
+    def without(self, names: Sequence[str]) -> Options:
+        """The same with these off."""
+        return replace(self, **{name: type(getattr(self, name))(0) for name in names})
+
     @property
     def selective(self) -> bool:
         """True if some lines are longer or shorter than the depth."""
@@ -80,6 +85,9 @@ class Options:
 
 
 UNSOUND = ("null_move", "late_moves", "futility", "loose_table", "unfinished")
+LENGTHENING = ("quiescence", "extensions")
+MISLEADING = ("null_move", "loose_table", "unfinished")
+"""Those that may take for a win what is none; the other unsound ones only overlook wins."""
 
 
 def sound(settings: Mapping[str, Any]) -> dict[str, Any]:

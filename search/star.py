@@ -153,11 +153,12 @@ class Star(Filtered):
         self.best_after: dict[tuple[int, int], Action] = {}
         """(ply, slot) -> the last best action there."""
         self.stream = scramble(scramble((seed or 0) + SALT))
-        self.drawn = False
+        self.drawn = self.sampled = False
+        """Whether any outcomes were drawn so far; in the finished iterations."""
         self.variances = [0.0] * len(self.ranks)
 
     def standard_error(self, best: int) -> float | None:
-        return math.sqrt(self.variances[best]) if self.drawn else None
+        return math.sqrt(self.variances[best]) if self.sampled else None
 
     def root_values(self, s: State, depth: int) -> list[tuple[float, Line]]:
         """The best of the last iteration first. Ties go to the lower rank: its window includes the tie."""
@@ -174,6 +175,7 @@ class Star(Filtered):
             v = found[i].value
             if v > best or (v == best and ranks[i] < ranks[best_index]):
                 best, best_index = v, i
+        self.sampled = self.drawn
         self.variances = [found[i].variance if i in found else 0.0 for i in range(len(actions))]
         return [(found[i].value, found[i].line) if i in found else LEFT_OUT for i in range(len(actions))]
 

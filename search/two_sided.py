@@ -12,7 +12,7 @@ from typing import Any
 from evallearn.errors import Interrupted
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
 from evallearn.search.alphabeta import AlphaBeta
-from evallearn.search.common import cut_at_depth, require_decision, require_own_eval
+from evallearn.search.common import cut_at_depth, require_decision, require_own_eval, values_to_all
 from evallearn.search.expectiminimax import Expectiminimax
 from evallearn.search.expectiminimax_plain import PlainExpectiminimax
 from evallearn.search.floors import Floor
@@ -120,5 +120,9 @@ class TwoSidedSearch:
         try:
             found: SearchResult = self.searches[me].search(self.root(s), limits, seed=seed, action_values=action_values)
         except Interrupted as stopped:
-            raise Interrupted(replace(stopped.result, player=me)) from None
-        return replace(found, player=me)
+            raise Interrupted(self.told(stopped.result, me)) from None
+        return self.told(found, me)
+
+    def told(self, found: SearchResult, me: int) -> SearchResult:
+        """The result in terms of the game itself."""
+        return replace(found, player=me, values=values_to_all(self.game, me, found.value))

@@ -35,9 +35,51 @@ def test_winning_move_is_found_and_proven(capsys: pytest.CaptureFixture[str]) ->
 def test_people_see_board_actions_line_and_effort(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["analyse", "connect_four", "112233", "--depth", "4"]) == 0
     shown = capsys.readouterr().out
-    for words in ("1 X X X . . . .", "value to first", "best: 4, worth +1, a win (proven)", "line: 4", "leaves"):
+    best = "best: 4, worth +1, a win in 1 ply (proven)"
+    for words in ("1 X X X . . . .", "value to first", best, "line: 4", "leaves"):
         assert words in shown, shown
     assert shown.index("1 X X X") < shown.index("value to first") < shown.index("best: 4")
+
+
+def test_value_and_best_action_are_those_of_the_list_wherever_the_search_is_stopped(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Checkers takes a better action of a depth that was begun: not where the values of all are shown."""
+    for nodes in range(300, 900, 60):
+        found = json_of(capsys, "checkers", "--eval", "handwritten:positional", "--nodes", str(nodes))["analysis"]
+        values = [row["value"] for row in found["actions"]]
+        assert (found["action"], found["value"]) == (found["actions"][0]["action"], values[0])
+        assert values == sorted(values, reverse=True)
+        assert (found["value_depth"], found["line"][0]) == (found["depth"], found["action"])
+
+
+def test_mate_is_proven_and_says_in_how_many_moves(capsys: pytest.CaptureFixture[str]) -> None:
+    minimax = ("--search", "minimax", "--depth", "2")  # it compiles no kernel of its own
+    mate = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
+    assert run(["analyse", "chess", mate, *minimax]) == 0
+    assert "best: Qxf7#, worth +1, mate in 1 (proven)" in capsys.readouterr().out
+    found = json_of(capsys, "chess", mate, *minimax)["analysis"]
+    assert (found["exact"], found["plies_to_end"], found["values"]) == (True, 1, [1.0, -1.0])
+
+
+@pytest.mark.long
+def test_mate_is_proven_by_the_search_that_suits_chess(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its settings are unsound: a small search of its own proves what they found."""
+    for position, depth, words in (
+        ("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", "4", "mate in 1"),
+        ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", "7", "mate in 3"),
+        ("1r3r1k/5Bpp/8/8/P2qQ3/5R2/1b4PP/5K2 w - - 0 1", "6", "mate in 3"),
+    ):
+        assert run(["analyse", "chess", position, "--depth", depth]) == 0
+        assert f"worth +1, {words} (proven)" in capsys.readouterr().out
+
+
+def test_values_to_all_are_shown_where_there_are_three_players(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("at_the_board:LooseEnds", "X.XO.O...", "--depth", "2")
+    found = json_of(capsys, *arguments)["analysis"]
+    assert (found["action"], found["values"]) == ("2", [-0.5, 1.0, -0.5])
+    assert run(["analyse", *arguments]) == 0
+    assert "to all: -0.500 to first, +1 to second, -0.500 to third" in capsys.readouterr().out
 
 
 def test_ten_actions_are_shown_unless_all_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,6 +46,10 @@ class Agent(ABC):
     def played(self, s: State, a: Action) -> None:  # noqa: B027  # most agents need nothing
         """`a` was played in `s`, by anybody, dice included."""
 
+    def built(self) -> Search | None:
+        """The search that it thinks with, if it is one."""
+        return None
+
     def close(self) -> None:  # noqa: B027  # most agents need nothing
         """End what was started, such as a process. The agent can still choose: it then starts afresh."""
 
@@ -128,13 +132,15 @@ class PlayoutAgent(Agent):
         return {**self.__dict__, "_search": None}
 
     def prepare(self) -> None:
+        self.built()
+
+    def built(self) -> Search:
         if self._search is None:
             self._search = _build(self.game, None, self.search, self.settings)
+        return self._search
 
     def choose(self, s: State, seed: int) -> SearchResult:
-        self.prepare()
-        assert self._search is not None
-        return self._search.search(s, self.limits, seed=seed)
+        return self.built().search(s, self.limits, seed=seed)
 
 
 def _build(game: Game, evaluator: Evaluator | None, name: str | None, settings: Mapping[str, Any]) -> Search:

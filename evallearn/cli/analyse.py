@@ -17,9 +17,9 @@ from evallearn.cli.positions import PositionCommand, position_argument, position
 from evallearn.cli.searches import Way, way_of, ways_for
 from evallearn.errors import Interrupted, SearchError, SpecError
 from evallearn.play.seats import default_agent, make_evaluator, ordinal
-from evallearn.play.words import certainty, in_a_row, number, worth
+from evallearn.play.words import certainty, in_a_row, number, shares, worth
 from evallearn.protocols import CHANCE, MOST_NODES, MOST_SECONDS, Action, Evaluator, Game, Limits, SearchResult, State
-from evallearn.search import MONTE_CARLO, SEARCHES, require_limits
+from evallearn.search import MONTE_CARLO, SEARCHES, Ending, ending, require_limits
 from evallearn.settings import SEED, Range
 from evallearn.trust import FULL_TRUST
 
@@ -138,9 +138,20 @@ class Task:
                 found = search.search(self.s, limits, seed=seed, action_values=all_values)
         except Interrupted as interrupted:
             self.stopped, found = True, interrupted.result
-        return {"setting": way.title, "search": way.search, "settings": dict(way.settings), **self.told(found)}
+        told = self.told(found, self.ending(search, found))
+        return {"setting": way.title, "search": way.search, "settings": dict(way.settings), **told}
 
-    def told(self, found: SearchResult) -> dict[str, Any]:
+    def ending(self, search: Any, found: SearchResult) -> Ending:
+        """What is known of the end that was found; after Ctrl-C nothing more is searched."""
+        try:
+            if not self.stopped:
+                with thinking():
+                    return ending(self.game, search, self.s, found)
+        except KeyboardInterrupt:
+            self.stopped = True
+        return Ending(found.exact)
+
+    def told(self, found: SearchResult, end: Ending) -> dict[str, Any]:
         """The result in the game's notation; the actions from the best to the worst."""
         game, s, solved = self.game, self.s, self.game.solved(self.s)
         values, visits = found.action_values or {found.action: found.value}, found.visits or {}
@@ -149,8 +160,11 @@ class Task:
             "action": game.action_to_text(s, found.action),
             "value": found.value,
             "standard_error": found.standard_error,
-            "exact": found.exact,
+            "values": None if found.values is None else list(found.values),
+            "exact": end.proven,
+            "plies_to_end": end.plies,
             "depth": found.depth,
+            "value_depth": found.value_depth,
             "nodes": found.nodes,
             "leaves": found.leaves,
             "seconds": found.seconds,
@@ -196,10 +210,13 @@ def show(game: Game, figures: dict[str, Any], top: int | None) -> None:
     if figures["stopped"]:
         console.print("stopped by Ctrl-C: the best so far", style="dim")
     out.print(actions_table(game, figures, top))
-    sure = certainty(found["exact"], found["depth"])
+    sure = certainty(found["exact"], found["depth"], found["value_depth"])
     if found["standard_error"] is not None:
         sure += f", standard error {found['standard_error']:.3g}"
-    out.print(f"best: {found['action']}, worth {worth(game, found['value'], found['exact'])} ({sure})", style="bold")
+    value = worth(game, found["value"], found["exact"], found["plies_to_end"])
+    out.print(f"best: {found['action']}, worth {value} ({sure})", style="bold")
+    if found["values"] and game.n_players > 2:
+        out.print(f"to all: {shares(game, found['values'], ordinal)}", style="bold")
     out.print(f"line: {in_a_row(found['line'])}")
     known = {row["action"]: row["solved"] for row in found["actions"] if row["solved"] is not None}
     if known and not found["exact"]:

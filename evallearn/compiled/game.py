@@ -22,7 +22,7 @@ RULE_NAMES = (
 )  # fmt: skip
 
 DECLARATIONS = (
-    "name", "version", "n_players", "has_chance", "zero_sum", "utility_range", "levels", "scored",
+    "name", "version", "n_players", "has_chance", "zero_sum", "utility_range", "levels", "wins_by_mate", "scored",
     "feature_names", "antisymmetric", "n_phases", "heuristics", "search_settings", "opening_plies",
     "parameters", "views", "n_cells", "cell_values", "stacks", "stack_contents", "symmetries", "pattern_sets",
 )  # fmt: skip

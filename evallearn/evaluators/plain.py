@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,14 +13,15 @@ from evallearn.protocols import Evaluator, Game, State
 class FunctionEval(Evaluator):
     """A hand-written Python function function(s, player) as an Eval; upper floor only.
 
-    Terminal states are answered with the utility; elsewhere the function shall stay strictly between loss and win. A
-    value beyond them raises EvaluatorError.
+    Terminal states are answered with the utility. Elsewhere a value beyond loss and win raises EvaluatorError, and the
+    ends of that range are moved inside: a search takes them for the end of the game.
     """
 
     def __init__(self, game: Game, function: Callable[[State, int], float]) -> None:
         self.game, self.function = game, function
         self.name = getattr(function, "__name__", "function")
         self.low, self.high = game.utility_range
+        self.lowest, self.highest = math.nextafter(self.low, self.high), math.nextafter(self.high, self.low)
 
     def evaluate(self, s: State, player: int) -> float:
         if self.game.is_terminal(s):
@@ -31,7 +33,7 @@ class FunctionEval(Evaluator):
             inside = False
         if not inside:
             raise self._beyond(s, player, value)
-        return value
+        return min(max(value, self.lowest), self.highest)
 
     def _beyond(self, s: State, player: int, value: Any) -> EvaluatorError:
         game = self.game

@@ -17,6 +17,7 @@ from evallearn.mixing import scramble
 from evallearn.play.seats import Seats
 from evallearn.play.verdict import Judge, Verdict
 from evallearn.protocols import CHANCE, Action, Game, SearchResult, State
+from evallearn.search import Ending, ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,13 @@ class Session:
             agent.begin([ply.action for ply in self.plies])
         thought = agent.choose(self.state, seed)
         return self._add(Ply(self.state, thought.action, player, thought))
+
+    def ending(self, ply: Ply) -> Ending:
+        """What is known of the end that the agent expects which made this ply."""
+        agent = self.seats[ply.player]
+        assert agent is not None
+        assert ply.thought is not None
+        return ending(self.game, agent.built(), ply.before, ply.thought)
 
     def read(self, text: str) -> Action:
         """The legal action that a person's text says. Raises BadNotation or IllegalAction."""

@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, SearchResult, State
-from evallearn.search import search_for
+from evallearn.search import plies_to_end, search_for
+from evallearn.search.common import is_minimax
 
 SAME = 1e-9
 """Values closer than this part of the utility range are the same: sums over dice are rounded."""
@@ -72,6 +73,10 @@ class Verdict:
     """Plies that were searched; None if the game itself knows the values."""
     indifferent: bool
     """True if all moves are proven to have the same value."""
+    plies: int | None = None
+    """Plies to the end of the game, if the move is proven to win or to lose and a small search found how soon."""
+    best_plies: int | None = None
+    """The same of the best move."""
 
     @property
     def proven(self) -> bool:
@@ -91,8 +96,7 @@ class Judge:
         self.game, self.evaluator, self.limits = game, evaluator, limits
         low, high = game.utility_range
         self.same = SAME * (high - low)
-        by_minimax = game.n_players == 2 and game.zero_sum and not game.has_chance
-        self.certain = (low, high) if by_minimax else ()
+        self.certain = (low, high) if is_minimax(game) else ()
         """Values that are proven wherever they occur."""
         self._search: Any = None
         self._last: tuple[State, Analysis] | None = None
@@ -124,7 +128,15 @@ class Judge:
             indifferent=all(
                 known.value - v <= self.same and self.is_proven(s, b, known) for b, v in known.values.items()
             ),
+            plies=self.plies(s, a, value) if proven else None,
+            best_plies=self.plies(s, known.best, known.value) if best_proven else None,
         )
+
+    def plies(self, s: State, a: Action, value: float) -> int | None:
+        """Plies from `s` to the end after `a`, which is proven to win or to lose; None where it is not known."""
+        if value not in self.certain or self._search is None:  # where the game knows, nothing is searched
+            return None
+        return plies_to_end(self.game, self._search, s, a, value)
 
     def is_proven(self, s: State, a: Action, known: Analysis) -> bool:
         """True if the value of `a` in `s` is certain."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from evallearn.agents import Agent
@@ -52,16 +52,28 @@ def _places(game: Game) -> int:
     return min(6, max(1, 3 - round(math.log10((high - low) / 2))))
 
 
-def worth(game: Game, value: float, proven: bool) -> str:
-    """`+1, a win` where the value is proven and the game is one of winning, drawing and losing; else the number."""
+def worth(game: Game, value: float, proven: bool, plies: int | None = None) -> str:
+    """`+1, a win` where the value is proven and the game is one of winning, drawing and losing; else the number.
+
+    plies: how many it takes to the end of the game, if that is known: `+1, a win in 3 plies`, in chess `+1, mate in 2`.
+    """
     low, high = game.utility_range
-    names = {high: ", a win", 0.0: ", a draw", low: ", a loss"} if proven and high == 1 else {}
-    return number(game, value) + names.get(value, "")
+    if not proven or high != 1 or value not in (low, 0.0, high):
+        return number(game, value)
+    if value == 0.0 or plies is None:
+        return f"{number(game, value)}, a {'draw' if value == 0.0 else 'win' if value == high else 'loss'}"
+    if game.wins_by_mate:
+        return f"{number(game, value)}, {'mate' if value == high else 'mated'} in {(plies + (value == high)) // 2}"
+    soon = "1 ply" if plies == 1 else f"{plies} plies"
+    return f"{number(game, value)}, a {'win' if value == high else 'loss'} in {soon}"
 
 
-def certainty(proven: bool, depth: int | None) -> str:
-    """proven, or how far the estimate looked."""
-    return "proven" if proven else f"estimated, depth {depth}"
+def certainty(proven: bool, depth: int | None, value_depth: int | None = None) -> str:
+    """proven, or how far the estimate looked; value_depth: as in `SearchResult`."""
+    if proven:
+        return "proven"
+    begun = depth is not None and value_depth is not None and value_depth > depth
+    return f"estimated, depth {value_depth}, not finished" if begun else f"estimated, depth {depth}"
 
 
 # --- moves ----------------------------------------------------------------------------------------------------------
@@ -89,9 +101,18 @@ def ply_text(session: Session, ply: Ply) -> str:
         return f"chance: {move}" if game.n_players == 1 else f"dice for {who(session, game.viewer(ply.before))}: {move}"
     text = f"{who(session, ply.player)} {'play' if who(session, ply.player) == 'you' else 'plays'} {move}"
     found = ply.thought
-    if found is None or found.depth == 0:
+    if found is None or not (found.value_depth or found.depth):
         return text
-    return f"{text}   (it expects {worth(game, found.value, found.exact)}; {certainty(found.exact, found.depth)})"
+    end = session.ending(ply)
+    expects = worth(game, found.value, end.proven, end.plies)
+    if found.values is not None and game.n_players > 2:
+        expects += f"; {shares(game, found.values, lambda player: who(session, player))}"
+    return f"{text}   (it expects {expects}; {certainty(end.proven, found.depth, found.value_depth)})"
+
+
+def shares(game: Game, values: Sequence[float], name: Callable[[int], str]) -> str:
+    """What each player has: `+1 to you, -0.5 to second, -0.5 to third`."""
+    return ", ".join(f"{number(game, value)} to {name(player)}" for player, value in enumerate(values))
 
 
 def columns(words: Sequence[str], width: int = WIDTH) -> str:
@@ -116,12 +137,12 @@ def verdict_text(game: Game, s: State, verdict: Verdict) -> str:
     """The verdict on a move in `s`: optimal or not, how sure that is, what it is worth, and what was better."""
     move = game.action_to_text(s, verdict.action)
     sure = certainty(verdict.proven, verdict.depth)
-    value = worth(game, verdict.value, verdict.value_proven)
+    value = worth(game, verdict.value, verdict.value_proven, verdict.plies)
     if verdict.optimal:
         like = ", like every other move" if verdict.indifferent else ""
         return f"{move} is {'' if verdict.proven else 'probably '}{optimal(game)} ({sure}), worth {value}{like}"
     best = game.action_to_text(s, verdict.best)
-    best_value = worth(game, verdict.best_value, verdict.best_proven)
+    best_value = worth(game, verdict.best_value, verdict.best_proven, verdict.best_plies)
     perhaps = "" if verdict.proven else "probably "
     text = f"{move} is {perhaps}not {optimal(game)} ({sure}), worth {value}: {amount(game, verdict.loss)} given away"
     return f"{text}\nbetter: {best}, worth {best_value}{then(game, s, verdict.line)}"
@@ -137,7 +158,8 @@ def hint_text(judge: Judge, s: State) -> str:
     game, found = judge.game, judge.analyse(s)
     proven = judge.best_is_proven(s, found)
     best = game.action_to_text(s, found.best)
-    sure, value = certainty(proven, found.depth), worth(game, found.value, proven)
+    plies = judge.plies(s, found.best, found.value) if proven else None
+    sure, value = certainty(proven, found.depth), worth(game, found.value, proven, plies)
     return f"{best} is best ({sure}), worth {value}{then(game, s, found.line)}"
 
 
@@ -150,10 +172,10 @@ def result_text(session: Session) -> str:
         return f"the game is over: worth {number(game, points[0]).removeprefix('+')} to {who(session, 0)}"
     best = max(points)
     winners = [who(session, player) for player, value in enumerate(points) if value == best]
-    shares = ", ".join(f"{number(game, value)} to {who(session, p)}" for p, value in enumerate(points))
     if len(winners) == game.n_players:
         return "a draw"
-    return f"{' and '.join(winners)} {'have' if winners[0] == 'you' or len(winners) > 1 else 'has'} won: {shares}"
+    told = shares(game, points, lambda player: who(session, player))
+    return f"{' and '.join(winners)} {'have' if winners[0] == 'you' or len(winners) > 1 else 'has'} won: {told}"
 
 
 def summary_text(session: Session, player: int) -> str:

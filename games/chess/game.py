@@ -34,6 +34,7 @@ class Chess(Game):
     version: ClassVar[int] = 3
     n_phases: ClassVar[int] = chess_features.N_PHASES
     opening_plies: ClassVar[int] = 6
+    wins_by_mate: ClassVar[bool] = True
     feature_names: ClassVar[tuple[str, ...]] = chess_features.NAMES
     heuristics: ClassVar[Mapping[str, Heuristic]] = chess_features.HEURISTICS
 

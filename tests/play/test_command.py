@@ -120,7 +120,7 @@ def test_a_position_is_started_from(play: Callable[..., tuple[int, str]]) -> Non
 def test_a_users_own_plain_game_is_played(play: Callable[..., tuple[int, str]]) -> None:
     Path("myplaingame.py").write_text("from toys import Takeaway\n\n\nclass Mine(Takeaway):\n    name = 'mine'\n")
     code, output = play("myplaingame:Mine --limit depth=3 --judge depth=12 --seed 1", "1\n")
-    assert (code, "better: 2, worth +1, a win; then " in output) == (0, True)
+    assert (code, "better: 2, worth +1, a win in 7 plies; then " in output) == (0, True)
 
 
 BAD = {

@@ -129,7 +129,7 @@ def test_an_edge_against_a_corner_is_a_proven_blunder() -> None:
     assert (good.optimal, good.proven, good.value, good.loss) == (True, True, 0, 0)
     s = game.from_text("X........")
     told = verdict_text(game, s, blunder).splitlines()
-    assert told[0] == "2 is not minimax-optimal (proven), worth -1, a loss: 1 given away"
+    assert told[0] == "2 is not minimax-optimal (proven), worth -1, a loss in 6 plies: 1 given away"
     assert told[1].startswith("better: 5, worth 0, a draw; then ")
     assert verdict_text(game, s, good) == "5 is minimax-optimal (proven), worth 0, a draw"
 

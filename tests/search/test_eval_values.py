@@ -14,8 +14,8 @@ from hashed_trees import HashedDice, HashedTree, Shape
 from hypothesis import strategies as st
 from properties import PRUNING, WAYS, alphabeta, answer, few_or_many, for_all, seeds, shapes, ties
 
-from evallearn import CHANCE, AlphaBeta, Evaluator, Expectiminimax, FunctionEval, Game, Limits, LinearEval
-from evallearn.protocols import State
+from evallearn import CHANCE, AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, LinearEval
+from evallearn.protocols import Evaluator, State
 
 BENDS: dict[str, Callable[[float], float]] = {
     "cube": lambda x: x**3,
@@ -172,13 +172,13 @@ class Boast(Lottery):
         return {"second prize": "later", "later": "first prize"}.get(s) or super().result(s, a)
 
 
-class Believed(Evaluator):
-    """Nobody checks its values, as those of a FunctionEval are."""
+class Boastful(Evaluator):
+    """Says what the ticket is worth. FunctionEval would keep it within the range."""
 
     def __init__(self, game: Game, boast: float) -> None:
         self.game, self.boast = game, boast
 
-    def evaluate(self, s: str, player: int) -> float:
+    def evaluate(self, s: State, player: int) -> float:
         if self.game.is_terminal(s):
             return self.game.utility(s, player)
         worth = self.boast if s == "later" else 0.0
@@ -195,7 +195,7 @@ def test_star1_trusts_that_the_eval_lies_between_loss_and_win() -> None:
     answers = {}
     for boast in (0.9, 5.0):
         for pruning in PRUNING:
-            search = Expectiminimax(game, Believed(game, boast), pruning=pruning, floor="plain")
+            search = Expectiminimax(game, Boastful(game, boast), pruning=pruning, floor="plain")
             answers[boast, pruning] = search.search("start", Limits(depth=2)).action
     assert answers[0.9, "none"] == answers[0.9, "star1"] == answers[0.9, "star2"] == 0
     assert (answers[5.0, "none"], answers[5.0, "star1"], answers[5.0, "star2"]) == (1, 0, 0)

@@ -123,8 +123,14 @@ def test_unsound_pruning_is_labelled() -> None:
     sound, unsound = chess(**dict.fromkeys(UNSOUND, False)), chess()
     mate = game.from_text("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1")
     assert sound.search(mate, Limits(depth=4)).exact
-    found = unsound.search(mate, Limits(depth=4))
-    assert (found.value, found.exact) == (1.0, False)
+    found = unsound.search(mate, Limits(depth=5))
+    assert (found.value, found.exact) == (1.0, False)  # the table told of a win that another path may not have
+    assert chess(loose_table=False).search(mate, Limits(depth=5)).exact  # what else is unsound overlooks wins
+    drawish = CompiledGame(get_game("tic_tac_toe"))
+    for late_moves in (False, True):
+        search = AlphaBeta(drawish, LinearEval.from_heuristic(drawish, "lines"), floor="plain", late_moves=late_moves)
+        found = search.search(drawish.initial(), Limits(depth=9))
+        assert (found.value, found.exact) == (0.0, not late_moves)
 
 
 @pytest.mark.long
