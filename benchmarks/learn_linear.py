@@ -53,7 +53,7 @@ class Plan:
 PLANS = {
     "chess": Plan("handwritten:positional", (2500, 3000, 3500), Limits(nodes=400), 8, (0.2, 0.1, 0.1), 3, True),
     "checkers": Plan(20_000, (3000, 4000), Limits(nodes=300), 6, (0.1, 0.1), 2, False),
-    "2048": Plan("handwritten:snake", (400, 400), Limits(depth=2), 0, (0.2, 0.2), 1, False),
+    "2048": Plan("handwritten:snake", (300, 400), Limits(depth=2), 0, (0.1, 0.1), 2, False, 0.04),
     "pacman": Plan("handwritten:hunter", (1000,), Limits(nodes=1000), 8, (0.1,), 1, False, 0.05),
 }
 TD_DEPTH = 3

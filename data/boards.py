@@ -49,6 +49,10 @@ class PlainBoard:
         features = self.pack(*self.game.features(self.s, self.player))
         return self.game.to_text(self.s), features, self.game.phase(self.s)
 
+    def won(self) -> float | None:
+        """What the player to move has won already, where utility accumulates."""
+        return self.game.won(self.s, self.player) if self.game.has("won") else None
+
     def stored(self, a: Action) -> int | str:
         return self.game.action_to_text(self.s, a)
 
@@ -79,6 +83,7 @@ class CompiledBoard:
         self.io = game.mailbox()  # not game.io: an agent may play on the same CompiledGame
         self.features = self.io.features[: len(game.feature_names)]
         self.history: tuple[tuple[int, ...], ...] = ()
+        self.accumulates = game.has("won")
 
     def reset(self, s: State = None) -> None:
         s = self.game.initial() if s is None else s
@@ -113,6 +118,9 @@ class CompiledBoard:
     def seen(self) -> tuple[bytes | str, bytes, int]:
         phase = self.kernels.measure(self.io.box)
         return self.io.words.tobytes(), self.features.tobytes(), phase
+
+    def won(self) -> float | None:
+        return float(self.kernels.won(self.io.box, self.player)) if self.accumulates else None
 
     def stored(self, a: Action) -> int | str:
         return int(a)  # type: ignore[call-overload, no-any-return]  # by contract an integer

@@ -37,7 +37,8 @@ class Batch:
     phase: np.ndarray
     """int64[n]"""
     outcome: np.ndarray
-    """float32[n] in [-1, 1]: how the game ended for that player, from the worst loss to the best win"""
+    """float32[n] in [-1, 1]: how the game ended for that player, from the worst loss (or from what was won already,
+    where utility accumulates) to the best win"""
     game: np.ndarray
     """int64[n]: which game; numbers of different folders never meet"""
     value: np.ndarray | None = None
@@ -116,6 +117,11 @@ class Dataset:
                 "learn from one kind at a time, or make the records again"
             )
 
+    @property
+    def accumulates(self) -> bool:
+        """True if outcomes are what was still to come, of a game whose utility accumulates."""
+        return self.origin.accumulates
+
     @cached_property
     def checksum(self) -> str:
         """sha256 over the sha256 of all shards; of one folder it is the manifest's."""
@@ -136,7 +142,7 @@ class Dataset:
             raise DataError(f"batch_size={batch_size!r}: give a whole number of 1 or more")
         waiting: list[Batch] = []
         n = 0
-        columns = BATCH_COLUMNS + MORE_COLUMNS if whole else BATCH_COLUMNS
+        columns = BATCH_COLUMNS + (MORE_COLUMNS if whole else ()) + (("won",) if self.origin.accumulates else ())
         for shard, table, keep in self._tables(split, columns):
             waiting.append(self._batch(shard, table, keep))
             n += len(waiting[-1])
@@ -182,10 +188,11 @@ class Dataset:
             features = _fixed(table["features"], "<f4", self.n_features)
         number = table["game_number"].to_numpy().astype(np.int64) + (shard.folder << 32)
         phase = table["phase"].to_numpy().astype(np.int64)
-        outcome = self.origin.share(table["outcome"].to_numpy())
+        won = table["won"].to_numpy() if self.origin.accumulates else None
+        outcome = self.origin.share(table["outcome"].to_numpy(), won)
         value = words = None
         if "value" in table.column_names:
-            value = self.origin.share(table["value"].to_numpy())[keep]
+            value = self.origin.share(table["value"].to_numpy(), won)[keep]
             if self.origin.n_words:
                 words = _fixed(table["state"], "<u8", self.origin.n_words)[keep]
         return Batch(features[keep], phase[keep], outcome[keep], number[keep], value, words)

@@ -39,8 +39,8 @@ class Manifest:
 
     def to_json(self) -> str:
         """The text of manifest.json: no date and no path, so the same records give the same text."""
-        found = asdict(self)
-        plain = with_checksum({"format": FORMAT, **found.pop("origin"), **found})
+        found = {k: v for k, v in asdict(self).items() if k != "origin"}
+        plain = with_checksum({"format": FORMAT, **self.origin.to_json(), **found})
         return json.dumps(plain, indent=1, sort_keys=True) + "\n"
 
     @classmethod

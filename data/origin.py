@@ -38,6 +38,8 @@ class Origin:
     agent_hashes: tuple[str, ...] = ()
     settings: Mapping[str, Any] | None = None
     """What else decides which games are played: seed, openings, exploration."""
+    accumulates: bool = False
+    """True where the game tells what is won already (`Game.won`): its records tell it, too."""
 
     @classmethod
     def of(cls, game: Game, agents: Sequence[Agent] = (), settings: Mapping[str, Any] | None = None) -> Origin:
@@ -57,12 +59,20 @@ class Origin:
             tuple(short_name(a) for a in agents),
             tuple(agent_hash(a) for a in agents),
             dict(settings or {}),
+            game.has("won"),
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` reads. Of games that do not accumulate it is what it was before any did."""
+        told = asdict(self)
+        if not self.accumulates:
+            del told["accumulates"]
+        return told
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Origin:
-        """Reads what asdict wrote and json carried; KeyError or TypeError where that is something else."""
-        found = {"loss": -found["win"], **found}  # earlier versions kept no other games
+        """Reads what `to_json` gave and json carried; KeyError or TypeError where that is something else."""
+        found = {"loss": -found["win"], "accumulates": False, **found}  # earlier versions kept no other games
         values: dict[str, Any] = {f.name: found[f.name] for f in fields(cls)}
         if not has_shape(values, SHAPE) or not has_shape((values["settings"] or {}).get("seed", 0), int):
             raise TypeError("it does not tell where the records come from")
@@ -72,8 +82,14 @@ class Origin:
         """True if records of both can be learned from together."""
         return all(getattr(self, k) == getattr(other, k) for k in FEATURE_FIELDS)
 
-    def share(self, outcome: np.ndarray) -> np.ndarray:
-        """float32[n] in [-1, 1]: outcomes on the scale from the worst loss to the best win, as an Eval is squashed."""
+    def share(self, outcome: np.ndarray, won: np.ndarray | None = None) -> np.ndarray:
+        """float32[n] in [-1, 1]: outcomes on the scale from the worst loss to the best win, as an Eval is squashed.
+
+        won: what was won already, where utility accumulates; then the scale begins there.
+        """
+        if won is not None:
+            left = np.float64(self.win) - won
+            return (2.0 * (outcome - np.asarray(won, np.float64)) / left - 1.0).astype(np.float32)
         middle, half = (self.win + self.loss) / 2, (self.win - self.loss) / 2
         shares: np.ndarray = (outcome - np.float32(middle)) / np.float32(half)
         return shares
@@ -94,10 +110,13 @@ class Origin:
 SHAPE = {
     "game": str, "game_version": int, "feature_hash": str, "feature_names": [str], "n_phases": int, "n_words": int,
     "win": float, "loss": float, "agents": [str], "agent_hashes": [str], "settings": (dict, None),
+    "accumulates": bool,
 }  # fmt: skip
 """Of an origin as JSON carries it."""
 
-FEATURE_FIELDS = ("game", "game_version", "feature_hash", "feature_names", "n_phases", "n_words", "win", "loss")
+FEATURE_FIELDS = (
+    "game", "game_version", "feature_hash", "feature_names", "n_phases", "n_words", "win", "loss", "accumulates",
+)  # fmt: skip
 
 
 def _differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], keys: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -60,6 +60,8 @@ class Record(NamedTuple):
     depth: int
     outcome: float
     """How the game ended."""
+    won: float | None = None
+    """What of that was won already, where utility accumulates (`Game.won`)."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ class ShardInfo:
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 def schema(origin: Origin, *, wide: bool = False) -> pa.Schema:
-    """The columns of a shard; a game without features has no such column, since Parquet knows no empty binary.
+    """The columns of a shard; a game without features has no such column, since Parquet knows no empty binary, and
+    only games whose utility accumulates have `won`.
 
     wide: actions do not fit 16 bits (a turn of backgammon is one number), which few games need.
     """
@@ -98,6 +101,7 @@ def schema(origin: Origin, *, wide: bool = False) -> pa.Schema:
         ("value", pa.float32()),
         ("depth", pa.int8()),
         ("outcome", pa.float32()),
+        *([("won", pa.float32())] if origin.accumulates else []),
     ]
     return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns])
 
@@ -113,9 +117,9 @@ def to_table(records: Sequence[Record], origin: Origin) -> pa.Table:
 
 def from_table(table: pa.Table) -> list[Record]:
     """The records of a table; floats come back as float32 rounded them."""
-    empty = [b""] * table.num_rows
-    names = set(table.column_names)
-    return list(map(Record, *(table[k].to_pylist() if k in names else empty for k in Record._fields)))
+    n, names = table.num_rows, set(table.column_names)
+    absent: dict[str, list[Any]] = {"features": [b""] * n, "won": [None] * n}
+    return list(map(Record, *(table[k].to_pylist() if k in names else absent[k] for k in Record._fields)))
 
 
 def _tally(table: pa.Table) -> dict[str, int]:
@@ -168,7 +172,7 @@ def write_shard(folder: Path, index: int, records: Sequence[Record], origin: Ori
 
     table = to_table(records, origin)
     tally = _tally(table)
-    header = with_checksum({"format": FORMAT, **asdict(origin), **{k: tally[k] for k in COUNTS}})
+    header = with_checksum({"format": FORMAT, **origin.to_json(), **{k: tally[k] for k in COUNTS}})
     # One page of bytes 0, one of bytes 1, ... packs words and floats best. The header goes into the footer once,
     # not also into Arrow's own copy of the schema; statistics of binary columns help nobody.
     split = ["state"] * (origin.n_words > 0) + ["features"] * (len(origin.feature_names) > 0)

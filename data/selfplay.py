@@ -94,7 +94,7 @@ def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, numbe
     board = board_of(game)
     rng = random.Random(f"{config.seed}/{number}")
     actions, ply = _opening(board, config.random_plies, rng)
-    plies = list[Any]()
+    plies, won = list[Any](), list[float | None]()
     while actions:
         if ply >= MAX_PLIES:
             raise DataError(f"{game.name} game {number} did not end in {MAX_PLIES} plies: give it a rule that ends it")
@@ -102,7 +102,7 @@ def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, numbe
         if player == CHANCE:
             actions, ply = _rolled(board, actions, rng), ply + 1
             continue
-        seen, s = board.seen(), board.state()
+        seen, s, points = board.seen(), board.state(), board.won()
         found = agents[player].choose(s, rng.getrandbits(32))
         explores, pick = rng.random() < config.exploration, rng.random()  # always two draws: agents stay comparable
         action = actions[int(pick * len(actions))] if explores else found.action
@@ -110,11 +110,12 @@ def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, numbe
             raise _illegal(board, agents[player], action, actions)
         if not plies or not config.quiet or is_quiet(game, s, found.action):  # the first: no game is without a record
             plies.append((ply, player, *seen, board.stored(action), found.value, min(found.depth, MAX_DEPTH)))
+            won.append(points)
         board.advance(action)
         actions = board.look()
         ply += 1
     outcomes = board.utilities()
-    return [Record._make((number, *p, outcomes[p[1]])) for p in plies]
+    return [Record._make((number, *p, outcomes[p[1]], w)) for p, w in zip(plies, won, strict=True)]
 
 
 def is_quiet(game: Game, s: State, action: Action) -> bool:

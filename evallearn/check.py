@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evallearn.check_bounds import check_bounds
+from evallearn.check_won import check_won
 from evallearn.errors import GameError, IllegalAction
 from evallearn.positions import START
 from evallearn.protocols import CHANCE, Action, Game, Heuristic, State
@@ -332,6 +333,8 @@ def check_game(game: Game, *, games: int = 10, seed: int = 0, every: int = 1) ->
         )  # fmt: skip
         if game.has("bounds") and not checker.failures:
             check_bounds(game, histories, checker.expect)
+        if game.has("won") and not checker.failures:
+            check_won(game, histories, checker.expect)
         rules = checker.attempt("rules", lambda: game.rules, "the start")
         if rules is not None and not checker.failures:
             from evallearn.compiled.check_rules import check_rules

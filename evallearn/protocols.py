@@ -79,6 +79,8 @@ class Rules:
     """
     max_outcomes: int = 0
     """No roll has more outcomes than this."""
+    won_player: Callable[[Any, int], float] | None = None
+    """won_player(s, player) -> float64: what Game.won answers."""
     viewer: Callable[[Any], int] | None = None
     """What Game.viewer answers: two players with dice need it, an Eval asks it at every state."""
 
@@ -284,8 +286,16 @@ class Game(ABC):
         """
         return self.utility_range
 
+    def won(self, s: State, player: int) -> float:
+        """What `player` has won for certain: the points so far, where points are only ever added and are the utility.
+
+        A move never lowers it, and where the game is over it is the utility. An Eval of a game that answers it learns
+        what is still to come, and adds this. Not for zero-sum games, in which one player's gain is another's loss.
+        """
+        return self.utility_range[0]
+
     def has(self, hook: str) -> bool:
-        """True if the game answers `hook` (noisy_actions, forcing, may_pass, bounds, solved) itself."""
+        """True if the game answers `hook` (noisy_actions, forcing, may_pass, bounds, won, solved) itself."""
         return getattr(type(self), hook) is not getattr(Game, hook)
 
     def solved(self, s: State) -> Mapping[Action, float] | None:
@@ -410,6 +420,8 @@ def _settings(name: str) -> tuple[str, dict[str, str]]:
 
 class Evaluator(ABC):
     """An EVAL. On a terminal state it is the utility; on any other it lies strictly between loss and win.
+
+    Where utility accumulates (`Game.won`) it never says less than what is won.
 
     Searches rely on that: a value at an end of `utility_range` is a proven win or loss.
     """

@@ -8,9 +8,14 @@ Why not further: the i-th largest tile never exceeds 2**(18 - i). Chance, with 2
 that did would need two tiles 2**(18 - i) among the largest i + 1, where it was broken already. A tile 2**e that grew
 from 2s has scored (e - 1) * 2**e, and less where a 4 took part; so HIGHEST_SCORE bounds every game.
 
-An Eval turns its raw number r into (1 + tanh r) / 2 of the highest score, for real positions about exp(2 r) of it. So
-r is half the logarithm of the expected share: -4.1 for 1,000 points, -2.6 for 20,000. That is why there is a feature
-`one`, whose weight is a heuristic's constant; the other weights then act as factors on the score.
+The score so far is won for certain (`won`), and an Eval says what is still to come: its raw number r means the share
+(1 + tanh r) / 2 of what is left up to the highest score, for real positions about exp(2 r) of it. So r is half the
+logarithm of the expected share: -4.1 for 1,000 points, -2.6 for 20,000. That is why there is a feature `one`, whose
+weight is a heuristic's constant; the other weights then act as factors on what is still to come.
+
+What is still to come falls with every merge, by what it scores. So that an Eval need not mistake that for harm, there
+are features that tell how far the game is whatever was merged (`log_sum`, and the phases), and what the tiles are still
+good for (`unmerged`).
 """
 
 # Each game has its own State, and `Game` only promises that states are hashable, hence:
@@ -55,7 +60,7 @@ SNAKES = tuple(
 )
 """The snake from every corner in both directions."""
 LOG_STEPS = 1024
-"""log_score is told in steps of 1/1024."""
+"""log_sum is told in steps of 1/1024."""
 
 
 class State(NamedTuple):
@@ -106,6 +111,17 @@ def log2_steps(n: int) -> int:
     return (e - 1) * LOG_STEPS + ((n * LOG_STEPS) >> e)
 
 
+def tile_sum(cells: Sequence[int]) -> int:
+    """Of all tiles: each new one adds to it, and a merge leaves it as it is."""
+    return sum(1 << e for e in cells if e)
+
+
+def unmerged(cells: Sequence[int]) -> int:
+    """What these tiles would still score, were they merged all the way: a merge takes from it what it scores."""
+    total = tile_sum(cells)
+    return sum((e - 1) << e for e in range(1, 19) if total >> e & 1) - grown_from(1, cells)
+
+
 def disorder(line: Sequence[int]) -> int:
     """0 if the line rises or falls all along, else how much the lesser of both directions adds up to."""
     steps = [b - a for a, b in pairwise(line)]
@@ -121,6 +137,7 @@ class TwentyFortyEight(Game):
     """2048 on four by four cells; an action is 0 up, 1 right, 2 down, 3 left."""
 
     name: ClassVar[str] = "2048"
+    version: ClassVar[int] = 2
     n_players: ClassVar[int] = 1
     has_chance: ClassVar[bool] = True
     zero_sum: ClassVar[bool] = False
@@ -131,7 +148,8 @@ class TwentyFortyEight(Game):
     opening_plies: ClassVar[int] = 8
     feature_names: ClassVar[tuple[str, ...]] = (
         "one",  # always 1: the constant of a heuristic
-        "log_score",  # log2(1 + score)
+        "log_sum",  # log2(1 + sum of all tiles): how long the game has lasted, whatever was merged
+        "unmerged",  # points, in units of 1,024, that its tiles would still score if they were merged all the way
         "empty",  # empty cells
         "merges",  # pairs of equal neighbours
         "roughness",  # by how many doublings neighbouring tiles differ, in all
@@ -142,15 +160,16 @@ class TwentyFortyEight(Game):
     )
     heuristics: ClassVar[Mapping[str, Heuristic]] = {
         "corner": Heuristic(
-            {"one": -4.85, "log_score": 0.1, "empty": 0.06, "merges": 0.03, "corner": 0.15},
+            {"one": -4.11, "empty": 0.06, "merges": 0.03, "corner": 0.15},
             "By hand: room to move, and the largest tile in a corner, as players advise each other; "
-            "the constant makes the mean right in its own games.",
+            "the constant makes the mean of what is still to come about right in its own games.",
         ),
         "snake": Heuristic(
-            {"one": -3.35, "log_score": 0.025, "empty": 0.03, "merges": 0.03}
+            {"one": -3.32, "empty": 0.03, "merges": 0.03}
             | {"roughness": -0.01, "disorder": -0.015, "corner": 0.05, "snake": 0.001},
             "By hand: room to move, and tiles in falling order along a snake from a corner; the sizes were picked "
-            "by eye from about ten tries in greedy games, the constant makes the mean right in its own games.",
+            "by eye from about ten tries in greedy games, the constant makes the mean of what is still to come about "
+            "right in its own games.",
         ),
     }
 
@@ -194,6 +213,10 @@ class TwentyFortyEight(Game):
         """The score."""
         return float(s.score)
 
+    def won(self, s: State, player: int) -> float:
+        """The score so far: merges only add to it."""
+        return float(s.score)
+
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[float, ...]:
         """One player, one view; after a move, before the new tile, the features are those of the board as it stands."""
@@ -201,7 +224,8 @@ class TwentyFortyEight(Game):
         pairs = [(cells[i], cells[j]) for i, j in NEIGHBOURS if cells[i] and cells[j]]
         return (
             1,
-            log2_steps(1 + s.score) / LOG_STEPS,
+            log2_steps(1 + tile_sum(cells)) / LOG_STEPS,
+            unmerged(cells) / LOG_STEPS,
             cells.count(0),
             sum(a == b for a, b in pairs),
             sum(abs(a - b) for a, b in pairs),
@@ -212,8 +236,8 @@ class TwentyFortyEight(Game):
         )
 
     def phase(self, s: State) -> int:
-        """By the largest tile: up to 128; 256 and 512; 1024 and 2048; from 4096 on."""
-        return min(3, max(0, max(s.cells) // 2 - 3))
+        """By the sum of all tiles, which no choice of moves changes: below 256; 1,024; 4,096; from there on."""
+        return min(3, max(0, (tile_sum(s.cells).bit_length() - 7) // 2))
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:

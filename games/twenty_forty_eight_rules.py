@@ -194,22 +194,58 @@ def utility_player(s, player):
     return np.float32(s.score)
 
 
+@jitable
+def won_player(s, player):
+    return np.float64(s.score)
+
+
 # --- what an Eval sees -----------------------------------------------------------------------------------------------
 @jitable
-def log2_steps(n):
+def floor_log2(n):
     below = n >> ONE
     below |= below >> ONE
     below |= below >> TWO
     below |= below >> FOUR
     below |= below >> EIGHT
     below |= below >> SIXTEEN
-    e = popcount(below)
+    return popcount(below)
+
+
+@jitable
+def log2_steps(n):
+    e = floor_log2(n)
     return (e - 1) * LOG_STEPS + np.int64((n * STEPS) >> u64(e))
 
 
 @jitable
 def exponent(s, cell):
     return np.int64(((s.bottom if cell >= 8 else s.top) >> u64(8 * (cell & 7))) & BYTE)
+
+
+@jitable
+def tile_sum(s):
+    total = ZERO
+    for half in range(2):
+        word = s.bottom if half == 1 else s.top
+        while word != ZERO:
+            e = word & BYTE
+            word >>= EIGHT
+            if e != ZERO:
+                total += ONE << e
+    return total
+
+
+@jitable
+def unmerged(s):
+    total, points = np.int64(tile_sum(s)), np.int64(0)
+    for e in range(1, 19):
+        if (total >> e) & 1 == 1:
+            points += (e - 1) << e
+    for cell in range(16):
+        e = exponent(s, cell)
+        if e > 1:
+            points -= (e - 1) << e
+    return points
 
 
 @jitable
@@ -263,19 +299,20 @@ def features_player(s, player, out):
     for corner in (0, 3, 12, 15):
         in_corner |= exponent(s, corner) == largest
     out[0] = 1
-    out[1] = log2_steps(s.score + ONE) * STEP
-    out[2] = 16 - popcount(occupied(s.top)) - popcount(occupied(s.bottom))
-    out[3] = merges
-    out[4] = roughness
-    out[5] = disorder
-    out[6] = largest
-    out[7] = 1 if in_corner else 0
-    out[8] = best_snake(s)
+    out[1] = log2_steps(tile_sum(s) + ONE) * STEP
+    out[2] = unmerged(s) * STEP
+    out[3] = 16 - popcount(occupied(s.top)) - popcount(occupied(s.bottom))
+    out[4] = merges
+    out[5] = roughness
+    out[6] = disorder
+    out[7] = largest
+    out[8] = 1 if in_corner else 0
+    out[9] = best_snake(s)
 
 
 @jitable
 def phase(s):
-    return np.int64(min(3, max(0, largest_exponent(s) // 2 - 3)))
+    return np.int64(min(3, max(0, (floor_log2(tile_sum(s)) - 6) // 2)))
 
 
 @jitable
@@ -291,6 +328,7 @@ RULES = Rules(
     to_play=to_play,
     utility_player=utility_player,
     features_player=features_player,
+    won_player=won_player,
     chances=chances,
     phase=phase,
     key=key,

@@ -79,6 +79,7 @@ class QuietStream:
         self.dataset, self.evaluator, self.game = dataset, evaluator, evaluator.game
         self.n_features, self.n_phases = dataset.n_features, dataset.n_phases
         self.feature_names, self.checksum = dataset.feature_names, dataset.checksum
+        self.accumulates = dataset.accumulates
         self.options = search_options(self.game)
         self.changes = self.options.selective and self.game.rules is not None
         if self.changes:
@@ -112,7 +113,7 @@ class BlendedStream:
     """The records of a data set, each with `share` of the outcome and the rest of what the search said of it."""
 
     def __init__(self, dataset: Dataset, share: float) -> None:
-        self.dataset, self.share = dataset, share
+        self.dataset, self.share, self.accumulates = dataset, share, dataset.accumulates
         self.n_features, self.n_phases = dataset.n_features, dataset.n_phases
         self.feature_names, self.checksum = dataset.feature_names, dataset.checksum
 

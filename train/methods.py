@@ -144,7 +144,20 @@ def fit_logistic(stream: RecordStream, summary: Summary, settings: Settings) -> 
         for x, phase, y in records(stream, summary):
             yield summary.design(x), (1.0 + y) / 2.0, phase
 
+    if getattr(stream, "accumulates", False):
+        share = information(summary)
+        settings = replace(settings, alpha=settings.alpha * share, phase_alpha=settings.phase_alpha * share)
     return newton_phases(rows, summary, settings)
+
+
+def information(summary: Summary) -> float:
+    """What a record tells about log odds, as a share of what one with even chances tells.
+
+    Penalties count such records. Where utility accumulates, the best is only a bound, as in 2048, and what is still to
+    come may be a two-hundredth of it: penalties as they are would leave nothing of the weights.
+    """
+    share = (1.0 + summary.target[:, -1].sum() / summary.n_records) / 2.0
+    return float(4.0 * share * (1.0 - share))
 
 
 def newton_phases(rows: Rows, summary: Summary, settings: Settings) -> Fitted:

@@ -58,7 +58,7 @@ class TiedStream:
         self.matrix = tie_matrix(tied, stream.feature_names)
         self.n_features, self.n_phases = self.matrix.shape[1], stream.n_phases
         self.feature_names = tuple(_sum_name(column, stream.feature_names) for column in self.matrix.T)
-        self.checksum = stream.checksum
+        self.checksum, self.accumulates = stream.checksum, getattr(stream, "accumulates", False)
 
     def batches(self, split: str) -> Iterator[Batch]:
         matrix = self.matrix.astype(np.float32)

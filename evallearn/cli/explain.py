@@ -177,18 +177,27 @@ def sentences(game: Game, e: Explanation) -> list[str]:
         why = "The position is in its table." if e.kind == "solved" else "It tells a value, and no reasons."
         return [*lines, f"  {why}"]
     reasons = "; ".join(reason(game, e, p) for p in e.parts[:IN_WORDS] if p.effect)
+    if e.won is not None:
+        lines += [f"  {e.won:,.10g} is won already, {e.value - e.won:,.1f} is expected to come."]
     if e.kind == "sum":
-        scale = "" if e.scale == 1 else f"{e.scale:g} x "
-        middle = "" if e.middle == 0 else f"{e.middle:g} + "
         lines += [f"  {reasons or 'nothing in it speaks for anybody'}."]
-        lines += [f"  The sum is {e.raw:+.3f}; squashed: {middle}{scale}tanh({e.raw:+.3f}) = {number(game, e.value)}."]
-        return lines
+        return [*lines, f"  The sum is {e.raw:+.3f}; squashed: {_squashed(game, e)}."]
     lines += [f"  {reasons or 'no feature alone changes anything'}."]
     return [
         *lines,
         f"  This Eval is no sum. An effect is the unsquashed value ({e.raw:+.3f}) less what it would be if that "
         f"feature alone were {'at its mean' if e.neutral == 'mean' else '0'}; effects do not add up.",
     ]
+
+
+def _squashed(game: Game, e: Explanation) -> str:
+    """How the sum became the value."""
+    if e.won is not None:
+        left = f"{2 * e.scale:,.10g} x (1 + tanh({e.raw:+.3f})) / 2"
+        return f"{e.won:,.10g} + {left} = {number(game, e.value)}"
+    scale = "" if e.scale == 1 else f"{e.scale:g} x "
+    middle = "" if e.middle == 0 else f"{e.middle:g} + "
+    return f"{middle}{scale}tanh({e.raw:+.3f}) = {number(game, e.value)}"
 
 
 def _others(game: Game, e: Explanation) -> str:

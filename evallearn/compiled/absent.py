@@ -47,6 +47,11 @@ def features_player(s, player, out):
 
 
 @jitable
+def won_player(s, player):
+    return 0.0
+
+
+@jitable
 def active_features(s, player, places, values):
     return 0
 
@@ -113,6 +118,7 @@ STAND_INS = {  # compiled and never asked
     "eval_bounds_mover": eval_bounds_mover,
     "utility_player": utility_player,
     "features_player": features_player,
+    "won_player": won_player,
     "active_features": active_features,
     "chances": chances,
     "viewer": viewer,

@@ -54,6 +54,7 @@ def _check_shape(game: Game, rules: Rules, expect: Expect) -> bool:
         "utility_player": not by_mover, "features_player": not by_mover, "chances": game.has_chance,
         "viewer": game.has_chance and game.n_players == 2 and game.zero_sum,
         "bounds_mover": by_mover and game.has("bounds"),
+        "won_player": not by_mover and game.has("won"),
     }  # fmt: skip
     for name, need in wanted.items():
         there = getattr(rules, name) is not None
@@ -297,6 +298,8 @@ def _questions(game: Game, s: State) -> list[tuple[str, Callable[[Game], Any]]]:
         ("to_play", lambda g: g.to_play(s)),
         ("is_terminal", lambda g: g.is_terminal(s)),
     ]
+    if game.has("won"):
+        always.append(("won_player", lambda g: [float(g.won(s, p)) for p in range(game.n_players)]))
     if game.is_terminal(s):
         return [*always, (f"utility_{view}", lambda g: [float(g.utility(s, p)) for p in range(game.n_players)])]
     mover = game.viewer(s)

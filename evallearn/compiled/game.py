@@ -18,7 +18,7 @@ TEMPLATE = Path(__file__).with_name("game_kernel.py")
 RULE_NAMES = (
     "State", "actions", "result", "is_terminal", "to_play", "phase", "key", "utility_mover", "features_mover",
     "utility_player", "features_player", "chances", "clock", "noisy_actions",
-    "forcing", "may_pass", "bounds_mover",
+    "forcing", "may_pass", "bounds_mover", "won_player",
 )  # fmt: skip
 
 DECLARATIONS = (
@@ -201,6 +201,12 @@ class CompiledGame(Game):
         mover = self.kernels.bound(self.io.box)
         low, high = self.io.box["bounds"][0].tolist()
         return (low, high) if player == mover else (0.0 - high, 0.0 - low)
+
+    def won(self, s: State, player: int) -> float:
+        if self.compiled_rules.won_player is None:
+            return self.plain.won(s, player)
+        self.io.put(s)
+        return float(self.kernels.won(self.io.box, int(player)))
 
     def has(self, hook: str) -> bool:
         return self.plain.has(hook)

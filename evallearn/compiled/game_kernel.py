@@ -4,7 +4,7 @@
 State, actions, result, is_terminal, to_play, phase, key     the game's `Rules`
 utility_mover, features_mover                                as the mover sees it, where BY_MOVER
 utility_player, features_player                              as any player sees it, elsewhere
-chances, clock, noisy_actions, forcing, may_pass, bounds_mover
+chances, clock, noisy_actions, forcing, may_pass, bounds_mover, won_player
                                                              what some games have
 N_WORDS, N_PLAYERS, HAS_CHANCE, HAS_CLOCK, THROUGH_DRAWS     of the game
 CACHE                                                        whether the disk cache is on
@@ -145,6 +145,12 @@ def bound(box):
     s = load(io)
     io.bounds[0], io.bounds[1] = bounds_mover(s)
     return np.int64(to_play(s))
+
+
+@njit(cache=CACHE, nogil=True)
+def won(box, player):
+    """What `player` has won for certain."""
+    return np.float64(won_player(load(box[0]), player))
 
 
 @njit(nogil=True)

@@ -3,7 +3,8 @@
 
 raw(params, phase) -> float64                        the Eval's own arithmetic on params.x, from a template of its own
 features_mover | features_player, viewer, to_play    the game's `Rules`
-phase, squash, SCALE, MIDDLE, TWO_SIDED, BY_MOVER    see `FeatureEval`
+won_player                                           of games whose utility accumulates, where ACCUMULATES
+phase, squash, SCALE, MIDDLE, BEST, TWO_SIDED, BY_MOVER, ACCUMULATES    see `FeatureEval`
 """
 
 import numpy as np
@@ -18,6 +19,10 @@ def evaluate_mover(s, params):
 
 @njit
 def evaluate_player(s, player, params):
+    if ACCUMULATES:
+        features_player(s, player, params.x)
+        won = np.float64(won_player(s, player))
+        return won + (BEST - won) * (0.5 + 0.5 * squash(raw(params, phase(s))))
     if BY_MOVER:
         seen_by = to_play(s)
         value = np.float64(evaluate_mover(s, params))

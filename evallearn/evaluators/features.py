@@ -2,6 +2,9 @@
 
     features seen by the mover -> raw number (linear, MLP, ...) -> tanh -> the open interval between loss and win
 
+Where utility accumulates (`Game.won`) that interval begins at what is won: the number says which share of what is left
+up to the best utility is still to come.
+
 The compiled floor does the same arithmetic in the same order, so both floors agree to the last bit.
 """
 
@@ -78,6 +81,11 @@ def half_range(game: Game) -> float:
     return (high - low) / 2
 
 
+def squashing(game: Game) -> str:
+    """How a raw number becomes a value, as files tell it: an Eval made for the other way fits no longer."""
+    return "tanh of what is to come" if game.has("won") else "tanh"
+
+
 class FeatureEval(Evaluator):
     """An Eval that sees a state only through what the game tells of it: named features, or the cells of its board."""
 
@@ -91,6 +99,9 @@ class FeatureEval(Evaluator):
         self.name = str(self.made.get("name", self.kind))
         self.middle, self.scale = sum(game.utility_range) / 2, half_range(game)
         self.two_sided = game.n_players == 2 and game.zero_sum
+        self.accumulates = game.has("won")
+        if self.accumulates and game.zero_sum:
+            raise EvaluatorError(f"{game.name} is zero-sum, and nothing is won for certain there: leave out `won`")
 
     def require(self, game: Game) -> None:
         """Refuse a game that does not show what this Eval wants to see."""
@@ -105,8 +116,13 @@ class FeatureEval(Evaluator):
         """Names and hash of what it sees: it fits no game that computes something else."""
         return {"names": list(self.game.feature_names), "hash": feature_hash(self.game)}
 
+    def share(self, x: Sequence[float], phase: int) -> float:
+        """Which part of all that could still come will come to whoever sees `x`: strictly between 0 and 1."""
+        raw = self.raw(x, phase)
+        return raw if math.isnan(raw) else 0.5 + 0.5 * squash(raw)
+
     def value(self, x: Sequence[float], phase: int) -> float:
-        """What features `x` are worth to whoever sees them."""
+        """What features `x` are worth to whoever sees them, where utility does not accumulate."""
         raw = self.raw(x, phase)
         return raw if math.isnan(raw) else self.middle + to_value(raw, self.scale)
 
@@ -131,7 +147,11 @@ class FeatureEval(Evaluator):
         if game.is_terminal(s):
             return game.utility(s, player)
         seen_by = game.viewer(s) if self.two_sided else player
-        value = self.value(*self.see(s, seen_by))
+        if self.accumulates:
+            won, best = game.won(s, player), float(game.utility_range[1])
+            value = won + (best - won) * self.share(*self.see(s, seen_by))
+        else:
+            value = self.value(*self.see(s, seen_by))
         if math.isnan(value):
             raise not_finite(game, s, game.features(s, seen_by))
         return (value if player == seen_by else -value) + 0.0  # 0.0, never -0.0
@@ -156,13 +176,15 @@ class FeatureEval(Evaluator):
         by_mover = rules.features_mover is not None
         module: Any = specialise(
             EVAL_TEMPLATE,
-            **bindings(rules, "to_play", "phase", "features_mover", "features_player", "viewer"),
+            **bindings(rules, "to_play", "phase", "features_mover", "features_player", "viewer", "won_player"),
             raw=arithmetic.raw,
             squash=jitable(squash),
             SCALE=self.scale,
             MIDDLE=self.middle,
+            BEST=float(self.game.utility_range[1]),
             TWO_SIDED=self.two_sided,
             BY_MOVER=by_mover,
+            ACCUMULATES=self.accumulates,
         )
         return EvalKernel(
             params=self._params(),

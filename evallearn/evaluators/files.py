@@ -16,7 +16,7 @@ import numpy as np
 
 from evallearn.atomic import write_atomically
 from evallearn.errors import EvaluatorError
-from evallearn.evaluators.features import FeatureEval, feature_hash, half_range
+from evallearn.evaluators.features import FeatureEval, feature_hash, half_range, squashing
 from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.net import NetEval
@@ -94,7 +94,7 @@ def _header(evaluator: FeatureEval) -> dict[str, Any]:
         "checksum": _checksum(evaluator.tensors()),
         "architecture": {k: list(t.shape) for k, t in evaluator.tensors().items()},
         "scale": evaluator.scale,
-        "squash": "tanh",
+        "squash": squashing(game),
         "made": {"date": _now(), **evaluator.made},
     }
 
@@ -226,6 +226,6 @@ def _check_fit(path: Path, header: dict[str, Any], game: Game) -> None:
             f"{path} was trained on features {game.name}/v{header['game_version']} ({theirs}), this version computes "
             f"{game.name}/v{game.version} ({ours}): refit it, or install the evallearn that made it"
         )
-    for key, here in (("n_phases", game.n_phases), ("scale", half_range(game)), ("squash", "tanh")):
+    for key, here in (("n_phases", game.n_phases), ("scale", half_range(game)), ("squash", squashing(game))):
         if header[key] != here:
             raise EvaluatorError(f"{path}: {key} is {header[key]!r}, {game.name} needs {here!r}: refit it")

@@ -66,6 +66,10 @@ class Foretelling(FeatureEval):
             worth += step * p
         return worth
 
+    def share(self, x: Sequence[float], phase: int) -> float:
+        """The outputs, which are squashed already, as one number."""
+        return (self.raw(x, phase) + self.middle - self.levels[0]) / (self.levels[-1] - self.levels[0])
+
     def value(self, x: Sequence[float], phase: int) -> float:
         """Nothing is left to squash: the outputs are."""
         return self.middle + float(np.float32(self.raw(x, phase)))

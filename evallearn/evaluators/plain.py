@@ -13,8 +13,9 @@ from evallearn.protocols import Evaluator, Game, State
 class FunctionEval(Evaluator):
     """A hand-written Python function function(s, player) as an Eval; upper floor only.
 
-    Terminal states are answered with the utility. Elsewhere a value beyond loss and win raises EvaluatorError, and the
-    ends of that range are moved inside: a search takes them for the end of the game.
+    Terminal states are answered with the utility. Elsewhere a value beyond loss and win, or less than what is won
+    already (`Game.won`), raises EvaluatorError, and the ends of the range are moved inside: a search takes them for the
+    end of the game.
     """
 
     def __init__(self, game: Game, function: Callable[[State, int], float]) -> None:
@@ -28,7 +29,7 @@ class FunctionEval(Evaluator):
             return self.game.utility(s, player)
         value = self.function(s, player)
         try:
-            inside = self.low <= value <= self.high  # a NaN is not
+            inside = self.game.won(s, player) <= value <= self.high  # a NaN is not
         except (TypeError, ValueError):  # None, an array
             inside = False
         if not inside:
@@ -37,7 +38,12 @@ class FunctionEval(Evaluator):
 
     def _beyond(self, s: State, player: int, value: Any) -> EvaluatorError:
         game = self.game
+        where = f"{self.name}(s, {player}) is {value!r} in {game.name} position {game.to_text(s)!r}: an Eval stays"
+        if game.has("won"):
+            return EvaluatorError(
+                f"{where} between {game.won(s, player):g}, which is won already, and {self.high:g}, the best there is; "
+                "add what is still to come to what is won"
+            )
         return EvaluatorError(
-            f"{self.name}(s, {player}) is {value!r} in {game.name} position {game.to_text(s)!r}: an Eval stays between "
-            f"{self.low:g} and {self.high:g}, a loss and a win; scale what it returns, as by tanh"
+            f"{where} between {self.low:g} and {self.high:g}, a loss and a win; scale what it returns, as by tanh"
         )

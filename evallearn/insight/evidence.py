@@ -85,9 +85,10 @@ def _arrays(records: list[Record], offset: int, origin: Origin, predicts: Sequen
     features = np.frombuffer(b"".join(r.features for r in records), "<f4").reshape(len(records), -1)
     phase = np.array([r.phase for r in records], np.int64)
     values = [np.asarray(predict(features, phase), np.float64) for predict in predicts]
+    won = np.array([r.won for r in records]) if origin.accumulates else None
     seen = Sample(
         value=values[0],
-        outcome=origin.share(np.array([r.outcome for r in records])),
+        outcome=origin.share(np.array([r.outcome for r in records]), won),
         game=np.array([r.game_number for r in records], np.int64) + offset,
         player=np.array([r.player for r in records], np.int64),
         position=np.fromiter(_keys(records), np.uint64, len(records)),

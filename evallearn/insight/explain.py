@@ -54,6 +54,9 @@ class Explanation:
     middle: float
     scale: float
     """value = middle + scale * tanh(raw)."""
+    won: float | None
+    """What the player has won already, where utility accumulates; `middle` and `scale` are of what is between that
+    and the best utility. Else None."""
     phase: int
     neutral: str
     """What a feature is set to by occlusion: zero, or mean."""
@@ -81,6 +84,8 @@ def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[f
     over = game.is_terminal(s)
     player = game.to_play(s) if over else game.viewer(s)
     kind, raw, parts = ("terminal", None, []) if over else _taken_apart(evaluator, s, player, means)
+    won = game.won(s, player) if game.has("won") else None
+    low, high = game.utility_range if won is None else (won, game.utility_range[1])
     return Explanation(
         name=name or evaluator.name,
         kind=kind,
@@ -88,8 +93,9 @@ def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[f
         value=evaluator.evaluate(s, player),
         values=tuple(evaluator.evaluate(s, p) for p in range(game.n_players)),
         raw=raw,
-        middle=sum(game.utility_range) / 2,
-        scale=(game.utility_range[1] - game.utility_range[0]) / 2,
+        middle=(low + high) / 2,
+        scale=(high - low) / 2,
+        won=won,
         phase=0 if over else game.phase(s),
         neutral="zero" if means is None else "mean",
         parts=tuple(sorted(parts, key=lambda p: -abs(p.effect))),

@@ -44,6 +44,7 @@ class _Changed:
         self.stream = stream
         self.n_features, self.n_phases = stream.n_features, stream.n_phases
         self.feature_names, self.checksum = tuple(stream.feature_names), stream.checksum
+        self.accumulates = getattr(stream, "accumulates", False)
 
 
 class Kept(_Changed):

@@ -104,7 +104,10 @@ def foresight(evaluator: FeatureEval, played: Sequence[GameRecord]) -> dict[str,
                 outcomes.append(record.utilities[players[-1]])
                 numbers.append(number)
     values = np.asarray(evaluator.evaluate_batch(states, players), np.float64)
-    shares, ends = ((np.asarray(x) - evaluator.middle) / evaluator.scale for x in (values, outcomes))
+    low, high = game.utility_range
+    won = np.array([game.won(s, p) if game.has("won") else low for s, p in zip(states, players, strict=True)])
+    middle, scale = (high + won) / 2, (high - won) / 2
+    shares, ends = ((np.asarray(x) - middle) / scale for x in (values, outcomes))
     stream = ArrayStream(shares[:, None], ends, game=np.array(numbers), test_share=0.0)
     metrics = measure(lambda x, phase: x[:, 0], stream, "train").to_json()
     told = {k: metrics[k] if metrics[k] is None else round(metrics[k], 4) for k in FIGURES}

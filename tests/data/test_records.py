@@ -85,6 +85,7 @@ record = st.builds(
     f32,
     st.integers(0, 127),
     f32,
+    st.none(),
 )
 
 
@@ -108,7 +109,7 @@ def test_pages_are_zstd_and_columns_are_typed_for_other_readers(folder: Path) ->
     assert {file.metadata.row_group(0).column(i).compression for i in range(10)} == {"ZSTD"}
     assert str(file.schema_arrow.field("state").type) == "fixed_size_binary[16]"
     header = parse_checked(file.metadata.metadata[HEADER_KEY])
-    assert header == plain_json({"format": 1, **asdict(COMPILED), "first_game": 0, "games": 3, "records": 15})
+    assert header == plain_json({"format": 1, **COMPILED.to_json(), "first_game": 0, "games": 3, "records": 15})
 
 
 # --- damage ----------------------------------------------------------------------------------------------------------
@@ -307,6 +308,25 @@ def test_outcomes_are_shares_of_the_way_from_the_worst_loss_to_the_best_win() ->
     outcome = np.array([1.0, -0.5, 0.0], np.float32)
     assert np.array_equal(COMPILED.share(outcome), outcome)
     assert np.allclose(replace(COMPILED, loss=-0.5).share(outcome), [1.0, -1.0, -1 / 3])
+
+
+def test_where_utility_accumulates_the_scale_begins_at_what_is_won() -> None:
+    origin, won = replace(COMPILED, win=100.0, loss=0.0, accumulates=True), np.array([0.0, 60.0, 60.0, 99.0])
+    outcome = np.array([25.0, 60.0, 80.0, 100.0])
+    assert origin.share(outcome, won).tolist() == [-0.5, -1.0, 0.0, 1.0]
+
+
+def test_what_was_won_is_a_column_where_utility_accumulates_and_nowhere_else(folder: Path) -> None:
+    """Shards of all other games stay as they were, to the byte: neither columns nor header know of it."""
+    origin = replace(COMPILED, win=9.0, loss=0.0, accumulates=True)
+    records = [r._replace(won=float(i)) for i, r in enumerate(make_records(COMPILED))]
+    write_shard(folder, 0, records, origin)
+    there, table = read_shard(shard_path(folder, 0))
+    assert (there, from_table(table)) == (origin, records)
+    assert rebuild_manifest(folder).origin == read_manifest(folder).origin == origin  # type: ignore[union-attr]  # whole
+    assert "accumulates" not in COMPILED.to_json()
+    assert schema(COMPILED).names == schema(origin).names[:-1] == list(Record._fields[:-1])
+    assert Origin.from_json(plain_json(COMPILED.to_json())) == COMPILED
 
 
 def test_headers_without_a_loss_are_of_games_in_which_it_is_the_opposite_of_a_win() -> None:

@@ -17,7 +17,9 @@ from evallearn.errors import DataError
 from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, save_evaluator
 from evallearn.evaluators.solved import SolvedEval
 from evallearn.insight import explain
+from evallearn.play.seats import make_evaluator
 from evallearn.protocols import Game
+from evallearn.trust import FULL_TRUST
 
 
 @pytest.fixture(autouse=True)
@@ -132,6 +134,27 @@ def test_dice_and_more_players_are_explained(capsys: pytest.CaptureFixture[str])
     assert "The dice come next" not in told(
         capsys, "handwritten:race", "start", "--game", "backgammon", "--roll", "3", "1"
     )
+
+
+def test_what_is_won_already_is_said_beside_what_is_expected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, position = get_game("2048"), "512.256.64.8/4.8.2.0/2.0.0.0/0.0.0.0"
+    s, file = game.from_text(position), save_evaluator(mlp(game), tmp_path / "mlp.safetensors")
+    for name in ("handwritten:corner", str(file)):
+        out = " ".join(told(capsys, name, position, "--game", "2048").split())
+        found = explain(make_evaluator(name, game, trust=FULL_TRUST), s)
+        assert found.won == 6244
+        assert f"6,244 is won already, {found.value - 6244:,.1f} is expected to come." in out
+    found = explain(LinearEval.from_heuristic(game, "corner"), s)
+    assert found.middle + found.scale * math.tanh(found.raw or 0.0) == pytest.approx(found.value)
+    assert found.middle - found.scale == pytest.approx(found.won)
+    out = " ".join(told(capsys, "handwritten:corner", position, "--game", "2048").split())
+    assert f"squashed: 6,244 + 3,925,920 x (1 + tanh({found.raw:+.3f})) / 2 = +{found.value:.1f}" in out
+    figures: Any = json.loads(told(capsys, "zero", "start", "--game", "2048", "--json"))
+    assert figures["evals"][0]["won"] == 0.0
+    figures = json.loads(told(capsys, "zero", "start", "--game", "othello", "--json"))
+    assert figures["evals"][0]["won"] is None
 
 
 def test_json_has_all_parts(capsys: pytest.CaptureFixture[str]) -> None:
