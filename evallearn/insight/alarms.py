@@ -25,6 +25,9 @@ ERRORS = 3.0
 """Standard errors beyond which a sign is wrong: by chance once in 700."""
 SAME = 0.005
 """Standard deviation of values that are all the same."""
+ALIKE = 0.1
+"""Standard deviation below which outcomes are close together themselves, as where the best utility is only a bound, so
+that values may be, too: those of 2048 have 0.006."""
 SURE = 0.99
 """|value| that claims at least 199 wins of 200."""
 ONE_SIDED = 0.9
@@ -75,7 +78,7 @@ def worse_than_constant(e: Evidence) -> str | None:
 def constant_value(e: Evidence) -> str | None:
     """The Eval says the same of every position."""
     spread = float(e.test.value.std())
-    if spread >= SAME or len(e.test) < 2:
+    if len(e.test) < 2 or spread >= SAME * min(1.0, float(e.test.outcome.std()) / ALIKE):
         return None
     return (
         f"The Eval says nearly the same of every position: {e.test.value.mean():+.3f}, standard deviation "

@@ -52,6 +52,13 @@ def test_a_constant_value_rings() -> None:
     assert "evallearn info" in text
 
 
+@pytest.mark.parametrize(("spread", "rings"), [(0.002, False), (0.0002, True)])
+def test_values_may_be_as_close_together_as_outcomes_are(spread: float, rings: bool) -> None:
+    e, rng = evidence(), np.random.default_rng(2)
+    outcome, value = (-0.99 + size * rng.standard_normal(len(e.test)) for size in (0.006, spread))
+    assert ("constant_value" in ringing(with_test(e, outcome=outcome, value=value))) is rings
+
+
 @pytest.mark.parametrize(("seat", "name"), [(0, "first"), (1, "second")])
 def test_a_wrong_sign_for_one_seat_rings_and_names_it(seat: int, name: str) -> None:
     e = evidence()
