@@ -57,7 +57,13 @@ def written(folder: Path, seed: int = 0) -> Path:
 
 @pytest.mark.parametrize(
     ("method", "target"),
-    [("logistic", "outcome"), ("logistic", "blend"), ("ridge", "outcome"), ("sgd", "outcome"), ("mlp", "outcome")],
+    [
+        ("logistic", "outcome"),
+        ("logistic", "blend"),
+        ("ridge", "outcome"),
+        ("sgd", "outcome"),
+        pytest.param("mlp", "outcome", marks=pytest.mark.long),
+    ],
 )
 def test_a_fit_learns_what_is_still_to_come(method: str, target: str, tmp_path: Path) -> None:
     dataset = Dataset(written(tmp_path), game=GAME)
