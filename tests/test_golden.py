@@ -94,7 +94,7 @@ def test_columns_of_records(name: str, tmp_path: Path) -> None:
     tables = [pq.read_table(path) for path in sorted((folder / "records").glob("*.parquet"))]
     for column in tables[0].column_names:
         found = [value for table in tables for value in table[column].to_pylist()]
-        check(f"records/{name}/{column}", repr(found).encode())
+        check(f"records/{name}/{column}", repr(found).encode(), exact=column != "value")
 
 
 @pytest.fixture(scope="module")
