@@ -91,7 +91,8 @@ def show(game: Game, figures: dict[str, Any], found: Sequence[Explanation], top:
         out.print(f"The game is over: {values}. Every Eval says so; there is nothing to explain.", style="bold")
         return
     if figures["waits_for_chance"]:
-        out.print(f"The dice come next; then {ordinal(figures['player'])} is to move.", style="dim")
+        chance = "Chance moves" if game.n_players == 1 else "The dice come"
+        out.print(f"{chance} next; then {ordinal(figures['player'])} is to move.", style="dim")
     for start in range(0, len(found), SIDE_BY_SIDE):
         some = found[start : start + SIDE_BY_SIDE]
         out.print(one_table(some[0], top) if len(found) == 1 else side_by_side(some, top))
