@@ -21,7 +21,9 @@ from evallearn.evaluators.features import feature_hash
 from evallearn.games.chess import Chess
 from evallearn.insight import explain
 from evallearn.protocols import Game, Heuristic, Limits
+from evallearn.quality import Item, Settings, Suite, assess
 from evallearn.search import AlphaBeta
+from evallearn.trust import FULL_TRUST
 
 GAME, LECTURE = Chess(), get_game("chess,features=lecture")
 OPEN = "4k1n1/8/8/8/8/8/8/2B1K3 w - - 0 1"
@@ -121,6 +123,26 @@ def test_it_plays_chess_by_its_plain_name(capsys: pytest.CaptureFixture[str], tm
         assert parse_agent(f"handwritten:{other}@depth=1", LECTURE).name == f"handwritten:{other}@depth=1"
     assert run(["games", "chess"]) == 0
     assert "heuristic lecture" in capsys.readouterr().out
+
+
+def test_quality_measures_it_on_a_suite_of_chess() -> None:
+    """By positions in which a queen can be taken, and nothing else wins."""
+    texts = ("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1", "4k3/8/8/8/3p4/4Q3/8/4K3 b - - 0 1")
+    states = [GAME.from_text(text) for text in texts]
+    taken = [max(GAME.noisy_actions(s)) for s in states]
+    items = [
+        Item(state=s, player=s.position.player, value=0.9, values={b: 0.9 if a == b else -0.9 for b in GAME.actions(s)})
+        for s, a in zip(states, taken, strict=True)
+    ]
+    suite, settings = Suite(GAME, tuple(items), "by hand"), Settings(swing_depth=0, games=0)
+    found = assess(LinearEval.from_heuristic(GAME, "lecture"), suite, settings).measured
+    assert found.agreement is not None
+    assert found.agreement.value == 1.0
+
+
+def test_engines_of_chess_play_it_whatever_an_eval_sees() -> None:
+    with pytest.raises(SpecError, match="no program 'no-such-engine' in PATH"):  # and not: uci engines play chess
+        parse_agent("uci:no-such-engine", LECTURE, trust=FULL_TRUST)
 
 
 @pytest.mark.parametrize("game", [GAME, LECTURE], ids=["chess", "lecture"])
