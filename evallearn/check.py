@@ -102,7 +102,8 @@ class _Checker:
             return
         phased = not isinstance(heuristic.weights, Mapping)
         rows: list[Any] = list(heuristic.weights) if phased else [heuristic.weights]
-        strangers = {f for row in rows for f in row} - set(self.game.feature_names)
+        seen_by = self.game.seen_as(heuristic.view or self.game.name)
+        strangers = {f for row in rows for f in row} - set(seen_by.feature_names)
         self.expect(
             not strangers, "heuristics", f"{name!r} weighs unknown features {sorted(strangers)}",
             "use names of feature_names",

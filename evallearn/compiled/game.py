@@ -247,6 +247,10 @@ class CompiledGame(Game):
         announce(f"perft of {self.name}", self.kernels.perft)
         return int(self.kernels.perft(self.io.box, int(depth), rows))
 
+    def seen_as(self, name: str) -> Game:
+        seen = self.plain.seen_as(name)
+        return self if seen is self.plain else CompiledGame(seen)
+
     # --- text and encoding: the plain game's -------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
         return self.plain.to_text(s)

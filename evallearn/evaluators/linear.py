@@ -43,13 +43,16 @@ class LinearEval(FeatureEval):
         if name not in game.heuristics:
             raise unknown(f"heuristic of {game.name}", name, game.heuristics)
         heuristic = game.heuristics[name]
+        game = game.seen_as(heuristic.view or game.name)
         rows = [heuristic.weights] * game.n_phases if isinstance(heuristic.weights, Mapping) else heuristic.weights
         for row in rows:
             for feature in row:
                 if feature not in game.feature_names:
                     raise unknown(f"feature in heuristic {name!r} of {game.name}", feature, game.feature_names)
-        weights = np.array([[row.get(f, 0.0) for f in game.feature_names] for row in rows])
-        return cls(game, weights, made={"name": name, "note": heuristic.note})
+        weights = np.array([[row.get(f, 0.0) * heuristic.unit for f in game.feature_names] for row in rows])
+        found = cls(game, weights, made={"name": name, "note": heuristic.note})
+        found.unit = heuristic.unit
+        return found
 
     @classmethod
     def from_sklearn(
