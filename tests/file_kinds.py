@@ -308,7 +308,7 @@ def saved_file(folder: Path) -> Path:
 
 
 def saved_of(file: Path) -> Any:
-    session = load_game(file, TTT, lambda text: RandomAgent(TTT, text))
+    session = load_game(file, TTT, lambda text, trust: RandomAgent(TTT, text))
     return session.state, session.seed, session.number, len(session.plies)
 
 
