@@ -175,6 +175,11 @@ def random_mlp() -> MlpEval:
     return MlpEval(TTT, {k: rng.normal(0, 0.3, s).astype(np.float32) for k, s in shapes.items()})
 
 
+def clipped() -> LinearEval:
+    evaluator = LinearEval.from_heuristic(TTT, "lines")
+    return LinearEval(TTT, evaluator.weights, evaluator.bias, squash="clip")
+
+
 def random_patterns() -> PatternEval:
     rng, layout = np.random.default_rng(5), Layout.of(C4, LINES)
     return PatternEval.from_weights(layout, rng.normal(size=(layout.n_groups, layout.entries)))
@@ -182,6 +187,7 @@ def random_patterns() -> PatternEval:
 
 EVALS = {
     "linear": lambda: LinearEval.from_heuristic(TTT, "lines"),
+    "linear, clipped": clipped,
     "mlp": random_mlp,
     "net": lambda: random_net((8,)),
     "net of two layers": lambda: random_net((8, 8)),

@@ -53,7 +53,9 @@ class Explanation:
     """The unsquashed value: the sum of the effects where kind is "sum". None if the Eval does not tell."""
     middle: float
     scale: float
-    """value = middle + scale * tanh(raw)."""
+    """value = middle + scale * squash(raw)."""
+    squash: str
+    """tanh; or clip, where raw is a value already and is only kept between loss and win."""
     phase: int
     neutral: str
     """What a feature is set to by occlusion: zero, or mean."""
@@ -90,10 +92,17 @@ def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[f
         raw=raw,
         middle=sum(game.utility_range) / 2,
         scale=(game.utility_range[1] - game.utility_range[0]) / 2,
+        squash=_squash(evaluator),
         phase=0 if over else game.phase(s),
         neutral="zero" if means is None else "mean",
         parts=tuple(sorted(parts, key=lambda p: -abs(p.effect))),
     )
+
+
+def _squash(evaluator: Any) -> str:
+    while hasattr(evaluator, "below"):  # a layer over another Eval
+        evaluator = evaluator.below
+    return str(getattr(evaluator, "squash", "tanh"))
 
 
 def _taken_apart(
