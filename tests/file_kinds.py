@@ -348,7 +348,7 @@ KINDS = [
     match_kind("match.json", "match.json", TTT),
     Kind("run.json", run_json, lambda file: Run(TTT, file.parent, SMALL).open(), promised=True, forge=forge_json),
     Kind("steps/*.json", step_json, step, promised=True, again=True, forge=forge_step),
-    Kind("result.json", result_json, lambda file: folder_info(file.parent), promised=True, forge=forge_json),
+    Kind("result.json", result_json, lambda file: folder_info(file.parent, None), promised=True, forge=forge_json),
     Kind("curve.json", curve_json, curve_of, promised=True, forge=forge_json),
     *(checkpoint_kind(kind) for kind in ("patterns", "team", "search", "net")),
     *(evaluator_kind(name) for name in EVALS),

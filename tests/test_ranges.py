@@ -37,6 +37,7 @@ from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.online import OnlineSettings
 from evallearn.train.patterns import PatternTrainer
 from evallearn.train.td import TdSettings
+from evallearn.trust import FULL_TRUST
 
 WORDS = (click.types.StringParamType, click.Path, click.types.BoolParamType, click.Choice, GameType)
 """The types of options that are no numbers; what numbers their words hold is tested below."""
@@ -312,7 +313,7 @@ def test_files_and_programs_that_none_can_be_called_are_told() -> None:
     with pytest.raises(EvallearnError, match="no evaluator file a"):
         read_header("a" * 300)
     with pytest.raises(EvallearnError, match="no program '/a"):
-        parse_agent("cmd:/" + "a" * 300, get_game("tic_tac_toe"))
+        parse_agent("cmd:/" + "a" * 300, get_game("tic_tac_toe"), trust=FULL_TRUST)
 
 
 LONG_NAMES = """
@@ -336,7 +337,7 @@ def test_names_of_any_length_are_played_and_kept(
     (tmp_path / "longnames.py").write_text(LONG_NAMES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    game = get_game(f"longnames:{name}")
+    game = get_game(f"longnames:{name}", trust=FULL_TRUST)
     best = f"handwritten:{next(iter(game.heuristics))}"
     few = ["--pairs=1", "--workers=1", "--limit=depth=1"]
     assert run(["match", best, "random", "--game", f"longnames:{name}", *few]) == 0
