@@ -40,7 +40,7 @@ def evaluator_info(path: Path, game: Game | None) -> dict[str, Any]:
     return header
 
 
-def folder_info(path: Path, game: Game | None = None) -> dict[str, Any]:
+def folder_info(path: Path, game: Game | None) -> dict[str, Any]:
     """What the records are, or the result of the run."""
     if (path / "result.json").exists():
         return read_checked(path / "result.json", "the command of this run writes it again")
