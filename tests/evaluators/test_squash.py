@@ -257,7 +257,6 @@ X, Y = data_of(TTT, 1.0, 100)
         ((X * np.inf, Y), "a feature that is no number"),
         ((X, ["a"] * 100), "records=tuple: give"),
     ],
-    ids=str,
 )
 def test_records_that_are_none_are_refused(records: Any, message: str) -> None:
     with pytest.raises(EvaluatorError, match=message):
