@@ -82,6 +82,31 @@ def test_what_is_out_of_range_is_refused(name: str, p: click.Parameter) -> None:
         assert p.type.convert(str(default), p, None) == default
 
 
+@pytest.mark.parametrize(("name", "p"), NUMBERS, ids=lambda x: x if isinstance(x, str) else x.name)
+def test_what_is_absurd_is_refused_or_a_number_of_the_range(name: str, p: click.Parameter) -> None:
+    refused = 0
+    for text in (*ABSURD, "1e308", "-1e308", "1e24", "1" + "0" * 24, "x", " ", "0x10", "1,5", "--1"):
+        try:
+            value = p.type.convert(text, p, None)
+        except click.BadParameter:
+            refused += 1
+        else:
+            assert math.isfinite(value)
+            assert p.type.min <= value <= p.type.max  # type: ignore[attr-defined]
+    assert refused >= 15
+
+
+def test_a_command_refuses_what_is_absurd_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every one of them, before it looks at anything else."""
+    for name, p in NUMBERS:
+        for text in ("", "nan", HUGE * 20):
+            given = [text] * p.nargs if p.opts[0].startswith("-") else []
+            assert run([*name.split(), *([p.opts[0], *given] if given else ["tic_tac_toe", text])]) == 2
+            told = capsys.readouterr()
+            assert "Error: Invalid value for" in told.err or "Missing argument" in told.err
+            assert told.out == ""
+
+
 @pytest.mark.parametrize(
     "words", ["play tic_tac_toe", "selfplay tic_tac_toe --out x", "match random random --game pig"]
 )

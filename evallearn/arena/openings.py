@@ -127,7 +127,7 @@ def read_text(path: Path) -> str:
     try:
         if path.is_file() and path.stat().st_size > LARGEST:
             raise SpecError(f"{path} has more than {LARGEST} bytes: give a file of positions, one a line")
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is no text"
         raise SpecError(f"cannot read the openings {path} ({why}): give a file of positions, one a line") from None

@@ -27,6 +27,7 @@ SIDE_BY_SIDE = 3
 IN_WORDS = 3
 """Features that are told in sentences."""
 NAME_LENGTH = 16
+SQUASHED = {"tanh": "squashed", "clip": "clipped"}
 SINGLE_BAR, BAR = 25, 9
 """Characters of a bar: odd, for the middle is nothing."""
 
@@ -184,9 +185,8 @@ def sentences(game: Game, e: Explanation) -> list[str]:
         middle = "" if e.middle == 0 else f"{e.middle:g} + "
         unit = "" if e.unit == 1 else f"{e.unit:g} x "
         lines += [f"  {reasons or 'nothing in it speaks for anybody'}."]
-        lines += [
-            f"  The sum is {e.raw:+.3f}; squashed: {middle}{scale}tanh({unit}{e.raw:+.3f}) = {number(game, e.value)}."
-        ]
+        squashed = f"{SQUASHED[e.squash]}: {middle}{scale}{e.squash}({unit}{e.raw:+.3f})"
+        lines += [f"  The sum is {e.raw:+.3f}; {squashed} = {number(game, e.value)}."]
         return lines
     lines += [f"  {reasons or 'no feature alone changes anything'}."]
     return [

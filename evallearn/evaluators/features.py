@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from evallearn.errors import EvaluatorError, GameError
-from evallearn.evaluators.squash import squash, to_value
+from evallearn.evaluators.squash import SQUASHES, to_value
 from evallearn.protocols import EvalKernel, Evaluator, Game, State
 
 EVAL_TEMPLATE = Path(__file__).with_name("eval_kernel.py")
@@ -84,6 +84,8 @@ class FeatureEval(Evaluator):
     kind: str
     template: Path
     """Its arithmetic for the compiled floor: raw(params, phase), where params.x are the features."""
+    squash: str = "tanh"
+    """What makes a value of the raw number: a name in SQUASHES."""
 
     def __init__(self, game: Game, made: Mapping[str, Any] | None = None) -> None:
         self.require(game)
@@ -108,7 +110,7 @@ class FeatureEval(Evaluator):
     def value(self, x: Sequence[float], phase: int) -> float:
         """What features `x` are worth to whoever sees them."""
         raw = self.raw(x, phase)
-        return raw if math.isnan(raw) else self.middle + to_value(raw, self.scale)
+        return raw if math.isnan(raw) else self.middle + to_value(raw, self.scale, self.squash)
 
     @abstractmethod
     def raw(self, x: Sequence[float], phase: int) -> float:
@@ -158,7 +160,7 @@ class FeatureEval(Evaluator):
             EVAL_TEMPLATE,
             **bindings(rules, "to_play", "phase", "features_mover", "features_player", "viewer"),
             raw=arithmetic.raw,
-            squash=jitable(squash),
+            squash=jitable(SQUASHES[self.squash]),
             SCALE=self.scale,
             MIDDLE=self.middle,
             TWO_SIDED=self.two_sided,

@@ -53,9 +53,11 @@ class Explanation:
     """The unsquashed value in units: the sum of the effects where kind is "sum". None if the Eval does not tell."""
     middle: float
     scale: float
-    """value = middle + scale * tanh(unit * raw)."""
+    """value = middle + scale * squash(unit * raw)."""
     unit: float
     """Of a sum: what 1 of its weights is worth before the squashing, as in a heuristic that is written in pawns."""
+    squash: str
+    """tanh; or clip, where raw is a value already and is only kept between loss and win."""
     phase: int
     neutral: str
     """What a feature is set to by occlusion: zero, or mean."""
@@ -93,10 +95,17 @@ def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[f
         middle=sum(game.utility_range) / 2,
         scale=(game.utility_range[1] - game.utility_range[0]) / 2,
         unit=evaluator.unit if kind == "sum" else 1.0,
+        squash=_squash(evaluator),
         phase=0 if over else game.phase(s),
         neutral="zero" if means is None else "mean",
         parts=tuple(sorted(parts, key=lambda p: -abs(p.effect))),
     )
+
+
+def _squash(evaluator: Any) -> str:
+    while hasattr(evaluator, "below"):  # a layer over another Eval
+        evaluator = evaluator.below
+    return str(getattr(evaluator, "squash", "tanh"))
 
 
 def _taken_apart(
