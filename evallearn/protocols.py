@@ -324,6 +324,7 @@ class Game(ABC):
     def images(self, s: State) -> Sequence[Any]:
         """What `s` becomes by each symmetry of the game, in a form that sorts, and that tells all that the state does.
 
+        Each symmetry once, the identity first, always in the same order.
         Two positions with the same images are one for whoever wants different openings. Without symmetries: itself.
         """
         return (s,)

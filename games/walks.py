@@ -94,9 +94,9 @@ def mirrored(columns: int, rows: int) -> Pattern:
 def images(board: Sequence[int], symmetries: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     """The squares rearranged by each symmetry. These must be all that there are, so that the inverse of each is too.
 
-    Symmetries may go on after the squares, with cells that only repeat what these say.
+    Symmetries may go on after the squares, with cells that only repeat what these say. The first is the identity.
     """
-    return [tuple(board), *(tuple(board[cell] for cell in symmetry[: len(board)]) for symmetry in symmetries)]
+    return [tuple(board[cell] for cell in symmetry[: len(board)]) for symmetry in symmetries]
 
 
 def of_a_square(side: int) -> tuple[Pattern, ...]:

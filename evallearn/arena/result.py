@@ -15,7 +15,7 @@ from evallearn.arena.sprt import Sprt, SprtState
 from evallearn.arena.stats import EloEstimate, elo_from_pairs
 from evallearn.arena.stopped import elo_after_sprt
 from evallearn.digest import plain_json
-from evallearn.protocols import Game
+from evallearn.protocols import Action, Game, State
 
 CURVE_POINTS = 20
 """Of the picture of how the Elo settled."""
@@ -82,7 +82,7 @@ class MatchResult:
     sprt: SprtState | None
     sprt_terms: Sprt | None
     distinct_games: int
-    """Different openings or moves; games that differ only in the seats are one."""
+    """Different openings or moves; games that differ only in the seats, or by mirroring, are one."""
     pairs_asked: int
     """More than were played if the game has no more different openings, or if the SPRT has decided."""
     moves: tuple[int, int]
@@ -149,11 +149,21 @@ class Tally:
         self.results.update(score.results)
         for g in played:
             self._book(g)
-            self._different.add(hash((opening.state, tuple(g.actions))))
+            self._different.add(self._key(opening.state, g.actions))
         n = len(self.scores)
         if n == self.of or n * CURVE_POINTS // self.of > (n - 1) * CURVE_POINTS // self.of:
             elo = self.elo
             self._curve.append((n, elo.elo, elo.low, elo.high))
+
+    def _key(self, s: State, actions: Sequence[Action]) -> int:
+        """Tell games apart: mirrored play from an opening that is its own mirror image is the same game."""
+        path = [self.game.images(s)]
+        if len(set(path[0])) == len(path[0]):
+            return hash((s, tuple(actions)))
+        for a in actions:
+            s = self.game.result(s, a)
+            path.append(self.game.images(s))
+        return hash(min(zip(*path, strict=True)))
 
     def _book(self, g: Played) -> None:
         for side in (0, 1):

@@ -15,6 +15,8 @@ from evallearn import get_game
 from evallearn.agents import Agent, RandomAgent, SearchAgent, parse_agent
 from evallearn.arena import MatchConfig, MatchResult, Tally, openings, play_match
 from evallearn.arena import openings as openings_function
+from evallearn.arena.openings import Opening
+from evallearn.arena.seating import Played
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import IllegalAction, SpecError
 from evallearn.evaluators import LinearEval
@@ -252,6 +254,20 @@ def test_openings_are_different_up_to_symmetry(name: str, mirror: Callable[[int]
         for a in o.actions or ():
             s = game.result(s, a if a == 64 else mirror(a))  # type: ignore[operator, arg-type]  # integers there
         assert set(game.images(s)) == set(game.images(o.state))
+
+
+def test_mirrored_games_are_one() -> None:
+    """From the empty board 1 2 3 is 7 6 5, but 1 2 3 is not 1 6 5; from an uneven opening none is another."""
+    even, uneven = C4.from_text(""), C4.from_text("1")
+    for opening, games, distinct in (
+        (even, ([0, 1, 2], [6, 5, 4]), 1), (even, ([0, 1, 2], [0, 5, 4]), 2), (uneven, ([1, 2], [5, 4]), 2),
+    ):  # fmt: skip
+        tally = Tally(C4, ("a", "b"), None, 1)
+        tally.add(
+            Opening(opening),
+            [Played((i, 1 - i), a, [1.0, -1.0], [2, 2], [0, 0], [0.0, 0.0]) for i, a in enumerate(games)],
+        )
+        assert tally.result(seed=1, random_plies=0, asked=1, records=[]).distinct_games == distinct
 
 
 def test_the_other_openings_of_a_seed_stay(monkeypatch: pytest.MonkeyPatch) -> None:
