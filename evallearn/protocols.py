@@ -325,6 +325,14 @@ class Game(ABC):
         """What stands on each of the n_cells squares of the non-terminal state `s`, as `player` sees it."""
         return ()
 
+    def images(self, s: State) -> Sequence[Any]:
+        """What `s` becomes by each symmetry of the game, in a form that sorts, and that tells all that the state does.
+
+        Each symmetry once, the identity first, always in the same order.
+        Two positions with the same images are one for whoever wants different openings. Without symmetries: itself.
+        """
+        return (s,)
+
     def cell_name(self, cell: int) -> str:
         """A square as players of the game call it."""
         return str(cell)

@@ -217,6 +217,9 @@ class CompiledGame(Game):
     def cells(self, s: State, player: int) -> Sequence[int]:
         return self.plain.cells(s, player)
 
+    def images(self, s: State) -> Sequence[Any]:
+        return self.plain.images(s)
+
     def cell_name(self, cell: int) -> str:
         return self.plain.cell_name(cell)
 
