@@ -75,7 +75,7 @@ def measure(game_name: str, a: str, b: str, judge: str, pairs: int, workers: int
     found = dict(imap(Both(table, pairs), jobs, workers))
     margins, lucks, own = np.array([row for i in sorted(found) for row in found[i]]).T
     fair = control_variate(margins.tolist(), lucks.tolist())
-    mean, adjusted = bootstrap_mean(margins.tolist()), bootstrap_mean(fair.values)
+    mean, adjusted = bootstrap_mean(margins.tolist()), fair.mean()
     return {
         "a": a, "b": b, "pairs": pairs,
         "points per game": [mean.value, mean.standard_error],

@@ -80,7 +80,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 def read_manifest(folder: Path) -> Manifest | None:
     """The folder's manifest; None if there is none or it is damaged: the shards are the truth, it is only told."""
     try:
-        return Manifest.from_json(manifest_path(folder).read_text())
+        return Manifest.from_json(manifest_path(folder).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):

@@ -43,6 +43,8 @@ class _Checker:
     positions: int = 0
     seen_actions: list[Action] = field(default_factory=list)
     _last: tuple[State, str] = (None, "")
+    _imaged: dict[Any, State] = field(default_factory=dict)
+    """{first image: the position that has it}, of games with symmetries."""
 
     def fail(self, method: str, what: str, remedy: str) -> None:
         """Keep the first failure of each kind."""
@@ -103,7 +105,8 @@ class _Checker:
             return
         phased = not isinstance(heuristic.weights, Mapping)
         rows: list[Any] = list(heuristic.weights) if phased else [heuristic.weights]
-        strangers = {f for row in rows for f in row} - set(self.game.feature_names)
+        seen_by = self.game.seen_as(heuristic.view or self.game.name)
+        strangers = {f for row in rows for f in row} - set(seen_by.feature_names)
         self.expect(
             not strangers, "heuristics", f"{name!r} weighs unknown features {sorted(strangers)}",
             "use names of feature_names",
@@ -143,6 +146,8 @@ class _Checker:
             return
         self.check_hashable("result", [s])
         self.check_text(s)
+        if self.game.has("images"):
+            self.check_images(s)
         self.expect(
             terminal in (True, False), "is_terminal", f"answered {terminal!r} in {self.text(s)}", "answer True or False"
         )
@@ -182,6 +187,18 @@ class _Checker:
         back = self.attempt("from_text", lambda: game.from_text(text), s)
         if back is not FAILED:
             self.expect(back == s, "from_text", f"read {text!r} as {back!r}, not {s!r}", "make it undo to_text")
+
+    def check_images(self, s: State) -> None:
+        """Images tell all that a state does: two states have the same first one only if they are the same."""
+        images = self.attempt("images", lambda: list(self.game.images(s)), s)
+        if images is FAILED or not self.expect(bool(images), "images", "is empty", "give the state itself at least"):
+            return
+        if self.check_hashable("images", images):
+            other = self._imaged.setdefault(images[0], s)
+            self.expect(
+                other == s, "images", f"begins alike for {self.text(s)} and another position, {other!r}",
+                "tell all of the state, also who is to move and what the past allows",
+            )  # fmt: skip
 
     def check_terminal(self, s: State) -> None:
         game = self.game

@@ -18,9 +18,19 @@ NAME = ".lock"
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
-    """Keep everybody else out of the folder, which is made if it is not there. Raises DataError: who is in it."""
+    """Keep everybody else out of the folder, which is made if it is not there. Raises DataError: who is in it.
+
+    A folder that was made for the lock goes with it if nothing else was put there: a refused command leaves none.
+    """
+    is_new = not folder.exists()
     with _hold(folder / NAME, f"{folder} is in use", "choose another folder"):
-        yield
+        try:
+            yield
+        finally:
+            if is_new and [path.name for path in folder.iterdir()] == [NAME]:
+                with suppress(OSError):  # Windows removes no file that is open
+                    (folder / NAME).unlink()
+                    folder.rmdir()
 
 
 @contextmanager

@@ -166,6 +166,10 @@ class Heuristic:
     """{feature name: weight}, or one such mapping per game phase."""
     note: str
     """Where the weights come from, in one sentence."""
+    unit: float = 1.0
+    """What a weight of 1 adds before the squashing: the weights may be written in pawns or in points."""
+    view: str = ""
+    """The name of the game whose features it weighs, where they are not this one's: see `Game.views`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -331,6 +335,14 @@ class Game(ABC):
         """What stands on each of the n_cells squares of the non-terminal state `s`, as `player` sees it."""
         return ()
 
+    def images(self, s: State) -> Sequence[Any]:
+        """What `s` becomes by each symmetry of the game, in a form that sorts, and that tells all that the state does.
+
+        Each symmetry once, the identity first, always in the same order.
+        Two positions with the same images are one for whoever wants different openings. Without symmetries: itself.
+        """
+        return (s,)
+
     def cell_name(self, cell: int) -> str:
         """A square as players of the game call it."""
         return str(cell)
@@ -405,6 +417,11 @@ class Game(ABC):
         base, settings = _settings(self.name)
         return base, self._rules_of(settings)
 
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The heuristics that see what this game shows: Elo figures are told against the best of them."""
+        return tuple(name for name, h in self.heuristics.items() if h.view in ("", self.name))
+
     def _rules_of(self, settings: Mapping[str, str]) -> frozenset[tuple[str, str]]:
         return frozenset((k, v) for k, v in settings.items() if k not in self.views)
 
@@ -428,6 +445,8 @@ class Evaluator(ABC):
 
     game: Game
     name: str = "evaluator"
+    unit: float = 1.0
+    """What 1 in its weights as they were written adds before the squashing (`Heuristic.unit`)."""
 
     @abstractmethod
     def evaluate(self, s: State, player: int) -> float:

@@ -2,7 +2,7 @@
 
 A resampled share has no width at 0 and 1 and too little of it near them: of 20 hits in 20 trials all resamples have 20.
 Jeffreys' prior adds half a hit and half a miss (Brown, Cai and DasGupta, "Interval estimation for a binomial
-proportion", 2001). `python benchmarks/coverage.py shares` shows how often these intervals hold the truth.
+proportion", 2001). `python benchmarks/intervals.py shares` shows how often these intervals hold the truth.
 """
 
 from __future__ import annotations

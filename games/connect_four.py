@@ -26,6 +26,7 @@ from evallearn.games.connect_four_cells import (
     column_threats,
     height,
 )
+from evallearn.games.walks import images
 from evallearn.protocols import Game, Heuristic, PatternSet, Rules
 
 ORDER = (3, 2, 4, 1, 5, 0, 6)
@@ -266,6 +267,11 @@ class ConnectFour(Game):
         columns = [column_threats(c, threats(own, s.mask), threats(opp, s.mask), s.mask) for c in range(COLUMNS)]
         owners, reaches, evens, aboves, rooms = zip(*columns, strict=True)
         return (*squares, *owners, *reaches, *evens, *aboves, sum(rooms) % 2)
+
+    def images(self, s: State) -> list[tuple[int, ...]]:
+        """The squares as they are and mirrored; who is to move they tell by their number."""
+        squares = [1 if s.own & b else 2 if s.mask & b else 0 for b in SQUARES]
+        return images(squares, SYMMETRIES)
 
     def cell_name(self, cell: int) -> str:
         """Column a..g and row 1..6: a1 is the bottom left."""

@@ -25,6 +25,7 @@ from evallearn.games.othello_cells import (
     STACKS,
     SYMMETRIES,
 )
+from evallearn.games.walks import images
 from evallearn.protocols import Game, Heuristic, PatternSet, Rules
 
 PASS = 64
@@ -263,6 +264,11 @@ class Othello(Game):
         """0 empty, 1 own, 2 the opponent's; then counts of discs, moves and safe discs in classes."""
         own, opp = (s.own, s.opp) if player == s.player else (s.opp, s.own)
         return (*((own >> i & 1) + 2 * (opp >> i & 1) for i in range(64)), *counts(own, opp))
+
+    def images(self, s: State) -> list[tuple[int, ...]]:
+        """The squares from all eight sides, and then who is to move."""
+        discs = [(s.own >> i & 1) + 2 * (s.opp >> i & 1) for i in range(64)]
+        return [(*image, s.player) for image in images(discs, SYMMETRIES)]
 
     def cell_name(self, cell: int) -> str:
         """a1 is the top left; own-moves and the like for the counts."""

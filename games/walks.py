@@ -6,6 +6,8 @@ neighbour, until the group is large enough. They depend on their seed alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from evallearn.mixing import scramble
 
 Pattern = tuple[int, ...]
@@ -87,6 +89,14 @@ def slopes(width: int, height: int, columns: int, rows: int, symmetries: tuple[P
 def mirrored(columns: int, rows: int) -> Pattern:
     """Left for right: cell i goes to mirrored[i]."""
     return tuple(rows * (columns - 1 - i // rows) + i % rows for i in range(columns * rows))
+
+
+def images(board: Sequence[int], symmetries: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """The squares rearranged by each symmetry. These must be all that there are, so that the inverse of each is too.
+
+    Symmetries may go on after the squares, with cells that only repeat what these say. The first is the identity.
+    """
+    return [tuple(board[cell] for cell in symmetry[: len(board)]) for symmetry in symmetries]
 
 
 def of_a_square(side: int) -> tuple[Pattern, ...]:

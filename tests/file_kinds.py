@@ -25,6 +25,7 @@ from evallearn.atomic import write_json
 from evallearn.checked import write_checked
 from evallearn.cli import zoo as zoo_command
 from evallearn.cli.info import folder_info
+from evallearn.compiled.kept import CheckedFile
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.digest import json_digest
 from evallearn.evaluators import LinearEval, MlpEval, load_evaluator, read_card, save_evaluator
@@ -175,6 +176,11 @@ def random_mlp() -> MlpEval:
     return MlpEval(TTT, {k: rng.normal(0, 0.3, s).astype(np.float32) for k, s in shapes.items()})
 
 
+def clipped() -> LinearEval:
+    evaluator = LinearEval.from_heuristic(TTT, "lines")
+    return LinearEval(TTT, evaluator.weights, evaluator.bias, squash="clip")
+
+
 def random_patterns() -> PatternEval:
     rng, layout = np.random.default_rng(5), Layout.of(C4, LINES)
     return PatternEval.from_weights(layout, rng.normal(size=(layout.n_groups, layout.entries)))
@@ -182,6 +188,7 @@ def random_patterns() -> PatternEval:
 
 EVALS = {
     "linear": lambda: LinearEval.from_heuristic(TTT, "lines"),
+    "linear, clipped": clipped,
     "mlp": random_mlp,
     "net": lambda: random_net((8,)),
     "net of two layers": lambda: random_net((8, 8)),
@@ -272,6 +279,27 @@ def records_kind(name: str, file: str, *, manifest: bool = True, again: bool = F
     return Kind(name, make, read, promised=True, again=listed, forge=forge)
 
 
+# --- kernels ---------------------------------------------------------------------------------------------------------
+CODE = {"code": bytes(range(256)) * 3, "key": (1, "a")}
+
+
+def kernel_of(file: Path) -> Any:
+    """The machine code that is kept, or what is compiled where that is damaged; and what the next process finds."""
+    kept = CheckedFile(str(file.parent), "kernel", 7)
+    if (found := kept.load("signature")) is None:
+        kept.save("signature", CODE)
+        found = kept.load("signature")
+    return found, CheckedFile(str(file.parent), "kernel", 7).load("signature")
+
+
+def kernel_kind(suffix: str) -> Kind:
+    def make(folder: Path) -> Path:
+        CheckedFile(str(folder), "kernel", 7).save("signature", CODE)
+        return folder / f"kernel.{suffix}"
+
+    return Kind(f"kernel, {suffix}", make, kernel_of, promised=True, again=True)
+
+
 # --- what people write -----------------------------------------------------------------------------------------------
 def games_kind(suffix: str, game: Game) -> Kind:
     def make(folder: Path) -> Path:
@@ -308,7 +336,7 @@ def saved_file(folder: Path) -> Path:
 
 
 def saved_of(file: Path) -> Any:
-    session = load_game(file, TTT, lambda text: RandomAgent(TTT, text))
+    session = load_game(file, TTT, lambda text, trust: RandomAgent(TTT, text))
     return session.state, session.seed, session.number, len(session.plies)
 
 
@@ -320,7 +348,7 @@ KINDS = [
     match_kind("match.json", "match.json", TTT),
     Kind("run.json", run_json, lambda file: Run(TTT, file.parent, SMALL).open(), promised=True, forge=forge_json),
     Kind("steps/*.json", step_json, step, promised=True, again=True, forge=forge_step),
-    Kind("result.json", result_json, lambda file: folder_info(file.parent), promised=True, forge=forge_json),
+    Kind("result.json", result_json, lambda file: folder_info(file.parent, None), promised=True, forge=forge_json),
     Kind("curve.json", curve_json, curve_of, promised=True, forge=forge_json),
     *(checkpoint_kind(kind) for kind in ("patterns", "team", "search", "net")),
     *(evaluator_kind(name) for name in EVALS),
@@ -332,6 +360,7 @@ KINDS = [
     records_kind("shard", "records/shard-000000.parquet"),
     records_kind("shard, no manifest", "records/shard-000000.parquet", manifest=False),
     records_kind("shard, selfplay", "records/shard-000000.parquet", again=True),
+    *(kernel_kind(suffix) for suffix in ("nbi", "1.nbc")),
     *(games_kind(suffix, TTT) for suffix in (".jsonl", ".json", ".txt")),
     games_kind(".pgn", get_game("chess")),
     games_kind(".pdn", get_game("checkers")),
@@ -353,7 +382,8 @@ READERS: dict[str, str | tuple[str, ...]] = {
     "evallearn/checked.py": ("sets.jsonl", "steps/*.json"),
     "evallearn/cli/info.py": ("result.json",),
     "evallearn/compiled/fingerprint.py": "our own source: the key of a kernel, not a value",
-    "evallearn/compiled/specialise.py": "compiled code in the user's own cache, which Numba checks and we make anew",
+    "evallearn/compiled/kept.py": ("kernel, nbi", "kernel, 1.nbc"),
+    "evallearn/compiled/specialise.py": "asks whether the index of a kernel is there, for a message",
     "evallearn/digest.py": "what the others parse with",
     "evallearn/evaluators/files.py": tuple(f"Eval, {name}" for name in EVALS),
     "evallearn/evaluators/zoo.py": ("card of the zoo",),

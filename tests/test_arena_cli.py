@@ -84,6 +84,8 @@ def test_match_tells_what_must_be_known(capsys: pytest.CaptureFixture[str]) -> N
     assert "adjudicated by plies=3: " in out
     out = told(capsys, *MATCH, "--sprt=0,100,model=logistic", "--pairs=200")
     assert "SPRT: +100 Elo rather than +0 (LLR +" in out
+    assert "for the stop" in out
+    assert "score (not corrected for the stop)" in out
     out = told(capsys, "match", "handwritten:race", "random", "--game=pig", "--pairs=20")
     assert "points per game: +" in out
     assert "without the luck of the dice: +" in out

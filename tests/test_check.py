@@ -97,6 +97,16 @@ class Fickle(Takeaway):
         return Takeaway.result(Takeaway(), s, a)
 
 
+def test_images_must_tell_all_of_a_state():
+    assert check_game(broken(images=lambda self, s: ((s, 0), (s, 1)))).games == 10
+    lossy = broken(images=lambda self, s: (s[0],))  # not who is to move
+    complains(
+        lossy, r"takeaway.images: begins alike for '\d+:\d' and another position, \(\d+, \d\); tell all of the .*"
+    )
+    complains(broken(images=lambda self, s: ()), r"takeaway.images: is empty; give the state itself at least")
+    complains(broken(images=lambda self, s: ([s],)), r"takeaway.images: gave \[.*\], an unhashable list; use ints.*")
+
+
 class Impure(Takeaway):
     calls = 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -56,6 +57,22 @@ def test_example_is_as_short_as_it_says(name: str) -> None:
     first = next(node for node in ast.parse(text).body if isinstance(node, ast.Assign)).lineno
     lines = [line for line in text.splitlines()[first - 1 :] if line.strip() and line.strip() != "@jitable"]
     assert len(lines) <= 44
+
+
+@pytest.mark.usefixtures("_there")
+def test_only_who_believes_in_chance_takes_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Minimax runs into the nearer ghost at once, whoever plays them; expectimax gambles and wins every other game."""
+    module = importlib.import_module("pacman_ghosts")
+    module.main("40")
+    found = module.table(40, "gamble")
+    assert found["minimax", "together"] == (-501.0, 0)
+    assert found["expectimax", "together"] == (-502.0, 0)
+    (sure, few), (bold, many) = found["minimax", "random"], found["expectimax", "random"]
+    assert bold > sure + 100
+    assert few < 15 <= many
+    rows = capsys.readouterr().out.splitlines()
+    assert len(rows) == 5
+    assert max(map(len, rows)) <= 80
 
 
 def test_command_line_takes_the_example() -> None:

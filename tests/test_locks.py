@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -153,3 +153,13 @@ def test_two_matches_in_one_folder_do_not_play_everything_twice(here: Path, caps
     done = sets.read_bytes().count(b"\n")
     assert run([*MATCH[:4], f"--pairs={done + 1}", *MATCH[5:]]) == 0
     assert sets.read_bytes().count(b"\n") == done + 1
+
+
+def test_a_folder_that_was_made_for_the_lock_alone_goes_with_it(tmp_path: Path) -> None:
+    with suppress(ValueError), hold_folder(tmp_path / "new"):
+        raise ValueError
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "old").mkdir()
+    with hold_folder(tmp_path / "old"):
+        pass
+    assert (tmp_path / "old").exists()

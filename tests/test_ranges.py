@@ -37,6 +37,7 @@ from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.online import OnlineSettings
 from evallearn.train.patterns import PatternTrainer
 from evallearn.train.td import TdSettings
+from evallearn.trust import FULL_TRUST
 
 WORDS = (click.types.StringParamType, click.Path, click.types.BoolParamType, click.Choice, GameType)
 """The types of options that are no numbers; what numbers their words hold is tested below."""
@@ -79,6 +80,31 @@ def test_what_is_out_of_range_is_refused(name: str, p: click.Parameter) -> None:
     default = p.default
     if isinstance(default, (int, float)) and not isinstance(default, bool):
         assert p.type.convert(str(default), p, None) == default
+
+
+@pytest.mark.parametrize(("name", "p"), NUMBERS, ids=lambda x: x if isinstance(x, str) else x.name)
+def test_what_is_absurd_is_refused_or_a_number_of_the_range(name: str, p: click.Parameter) -> None:
+    refused = 0
+    for text in (*ABSURD, "1e308", "-1e308", "1e24", "1" + "0" * 24, "x", " ", "0x10", "1,5", "--1"):
+        try:
+            value = p.type.convert(text, p, None)
+        except click.BadParameter:
+            refused += 1
+        else:
+            assert math.isfinite(value)
+            assert p.type.min <= value <= p.type.max  # type: ignore[attr-defined]
+    assert refused >= 15
+
+
+def test_a_command_refuses_what_is_absurd_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every one of them, before it looks at anything else."""
+    for name, p in NUMBERS:
+        for text in ("", "nan", HUGE * 20):
+            given = [text] * p.nargs if p.opts[0].startswith("-") else []
+            assert run([*name.split(), *([p.opts[0], *given] if given else ["tic_tac_toe", text])]) == 2
+            told = capsys.readouterr()
+            assert "Error: Invalid value for" in told.err or "Missing argument" in told.err
+            assert told.out == ""
 
 
 @pytest.mark.parametrize(
@@ -287,7 +313,7 @@ def test_files_and_programs_that_none_can_be_called_are_told() -> None:
     with pytest.raises(EvallearnError, match="no evaluator file a"):
         read_header("a" * 300)
     with pytest.raises(EvallearnError, match="no program '/a"):
-        parse_agent("cmd:/" + "a" * 300, get_game("tic_tac_toe"))
+        parse_agent("cmd:/" + "a" * 300, get_game("tic_tac_toe"), trust=FULL_TRUST)
 
 
 LONG_NAMES = """
@@ -311,7 +337,7 @@ def test_names_of_any_length_are_played_and_kept(
     (tmp_path / "longnames.py").write_text(LONG_NAMES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    game = get_game(f"longnames:{name}")
+    game = get_game(f"longnames:{name}", trust=FULL_TRUST)
     best = f"handwritten:{next(iter(game.heuristics))}"
     few = ["--pairs=1", "--workers=1", "--limit=depth=1"]
     assert run(["match", best, "random", "--game", f"longnames:{name}", *few]) == 0

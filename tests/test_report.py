@@ -65,7 +65,7 @@ def full_result() -> Result:
     features += ["stable", "edges"]
     weights = [[0.9 * math.sin(1.7 * j + 0.6 * p) * 0.8 ** (j % 5) for j in range(len(features))] for p in range(6)]
     history = [
-        {"epoch": i, "train_loss": 0.52 + 0.15 * 0.75**i, "test_loss": 0.55 + 0.13 * 0.7**i + 0.0004 * i}
+        {"epoch": i, "train_loss": 0.52 + 0.15 * 0.75**i, "validation_loss": 0.55 + 0.13 * 0.7**i + 0.0004 * i}
         for i in range(1, 21)
     ]
     return {

@@ -7,8 +7,8 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
+from importlib.machinery import PathFinder
 from importlib.metadata import packages_distributions
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     early = subprocess.run([sys.executable, "-S", "-c", EARLY], capture_output=True, text=True, check=True).stdout
     names = {name for name in {*sys.stdlib_module_names, *packages_distributions()} if name.isidentifier()}
-    specs = {name: find_spec(name) for name in names - {"evallearn", *early.split()}}
+    specs = {name: PathFinder.find_spec(name) for name in names - {"evallearn", *early.split()}}
     names = {name for name, spec in specs.items() if spec and spec.origin}  # a namespace package hides nobody
     assert {"numba", "numpy", "click", "json", "torch", "multiprocessing", "typing", "__future__"} <= names
     found = tmp_path_factory.mktemp("stranger")
@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def more(folder: Path) -> Iterator[None]:
     """Modules that Python looks for where they are not installed, too."""
     names = {*sys.stdlib_module_names, "sitecustomize", "usercustomize", "tensorboard", "yaml", "gnubg_nn"}
-    added = [path for name in names if not find_spec(name) and not (path := folder / f"{name}.py").exists()]
+    added = [path for name in names if not PathFinder.find_spec(name) and not (path := folder / f"{name}.py").exists()]
     for path in added:
         path.write_text(MODULE.format(log=str(folder.with_name("log")), name=path.stem))
     yield

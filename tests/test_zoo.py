@@ -69,7 +69,7 @@ def test_a_shipped_eval_is_small_and_its_card_tells_all(name: str) -> None:
 def test_a_card_tells_of_every_handwritten_heuristic(name: str) -> None:
     card = read_card(name)
     game = evallearn.get_game(card["game"])
-    assert [m["opponent"] for m in card["matches"]] == [f"handwritten:{h}" for h in game.heuristics]
+    assert [m["opponent"] for m in card["matches"]] == [f"handwritten:{h}" for h in game.baselines]
     for m in card["matches"]:
         assert set(MATCH) <= set(m)
         assert m["low"] <= m["elo"] <= m["high"]

@@ -29,10 +29,12 @@ def bounded(values: np.ndarray) -> np.ndarray:
     return inside
 
 
-def predict_linear(weights: np.ndarray, bias: np.ndarray, features: np.ndarray, phase: np.ndarray) -> np.ndarray:
+def predict_linear(
+    weights: np.ndarray, bias: np.ndarray, features: np.ndarray, phase: np.ndarray, squash: str = "tanh"
+) -> np.ndarray:
     """float64[n]: what a LinearEval says, for many rows at once."""
     raw = np.einsum("ij,ij->i", features, weights[phase]) + bias[phase]
-    return bounded(np.tanh(raw))
+    return bounded(np.tanh(raw) if squash == "tanh" else raw)
 
 
 def predict_mlp(tensors: Mapping[str, np.ndarray], features: np.ndarray, phase: np.ndarray) -> np.ndarray:
@@ -47,7 +49,7 @@ def predictor(evaluator: FeatureEval) -> Predict:
     """The Eval as a function of recorded features: a learned one, a hand-written one, or one from a file."""
     if isinstance(evaluator, LinearEval):
         weights, bias = evaluator.weights.astype(np.float64), evaluator.bias.astype(np.float64)
-        return lambda features, phase: predict_linear(weights, bias, features, phase)
+        return lambda features, phase: predict_linear(weights, bias, features, phase, evaluator.squash)
     if isinstance(evaluator, MlpEval):
         tensors = evaluator.tensors()
         return lambda features, phase: predict_mlp(tensors, features, phase)

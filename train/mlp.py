@@ -16,13 +16,14 @@ from evallearn.protocols import Game
 from evallearn.settings import DERIVED_SEED, STEP, check_ranges, number, whole
 from evallearn.train.metrics import predict_mlp
 from evallearn.train.one_thread import one_blas_thread
-from evallearn.train.stream import RecordBatch, RecordStream, Summary, check_fits, check_same_length, checked, summarise
+from evallearn.train.stream import RecordBatch, RecordStream, Summary, check_fits, check_same_length, summarise
+from evallearn.train.validation import ValidationStream
 
 if TYPE_CHECKING:
     import torch
 
 OnEpoch = Callable[[int, int, float, float], None]
-"""on_epoch(epoch, of, train loss, test loss), after each epoch; epochs count from 1."""
+"""on_epoch(epoch, of, train loss, validation loss), after each epoch; epochs count from 1."""
 FLOOR = 0.01
 """The learning rate falls along a cosine to this share of its first value."""
 UNITS = whole(1, 4096)
@@ -33,8 +34,9 @@ Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Fits an MlpEval to the outcomes of games: cross-entropy on p = (1 + value) / 2, a draw being half a win.
 
-    Adam with a falling learning rate; minibatches from a shuffle buffer of bounded size; the epoch with the least
-    held-out loss is kept. The same seed and records give the same bytes: one thread, and generators of its own.
+    Adam with a falling learning rate; minibatches from a shuffle buffer of bounded size. A tenth of the training games
+    is held back, and the epoch with the least loss there is kept: the test split has no say in what it then measures.
+    The same seed and records give the same bytes: one thread, and generators of its own.
     """
 
     RANGES: ClassVar = {
@@ -59,7 +61,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
         hidden: units in the two hidden layers.
         epochs: passes over the training records, at most.
-        patience: stop after this many epochs in a row without a better held-out loss.
+        patience: stop after this many epochs in a row without a better validation loss.
         batch_size: records per step.
         learning_rate: the first one.
         weight_decay: AdamW's, on weights and on what a phase adds to the common bias.
@@ -75,21 +77,19 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.seed = seed
 
     def fit(self, stream: RecordStream, on_epoch: OnEpoch | None = None) -> MlpTrainer:
-        """Learn from the train split; the test split only chooses the epoch."""
+        """Learn from the train split; the test split is not read."""
         import torch
+
+        learned_from = ValidationStream(stream)
 
         self._check_settings()
         with one_blas_thread():
-            summary = summarise(stream)
-        if sum(len(b.outcome) for b in checked(stream, "test")) == 0:
-            raise DataError(
-                "the test split holds no records, and the best epoch is chosen by held-out loss: "
-                "hold out a larger share of the games, or play more"
-            )
+            summary = summarise(learned_from)
+        learned_from.require_records()
         threads = torch.get_num_threads()
         torch.set_num_threads(1)  # more threads would add in another order, and a net this small gains nothing
         try:
-            best = self._train(stream, summary, on_epoch)
+            best = self._train(learned_from, summary, on_epoch)
         finally:
             torch.set_num_threads(threads)
         self.tensors_ = _fold(best, summary)
@@ -116,7 +116,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return MlpEval(game, self.tensors_, {**origin, **(made or {})})
 
     # --- training --------------------------------------------------------------------------------------------------
-    def _train(self, stream: RecordStream, summary: Summary, on_epoch: OnEpoch | None) -> dict[str, np.ndarray]:
+    def _train(self, stream: ValidationStream, summary: Summary, on_epoch: OnEpoch | None) -> dict[str, np.ndarray]:
         import torch
 
         net = _initial(stream.n_features, stream.n_phases, self.hidden, self.seed)
@@ -128,17 +128,17 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.best_epoch_, best_loss, best = 0, math.inf, _copy(net)
         for epoch in range(1, self.epochs + 1):
             train_loss = self._epoch(stream, summary, net, optimizer, epoch)
-            test_loss = _held_out(stream, summary, net)
-            if not math.isfinite(train_loss + test_loss):
+            validation_loss = _validation_loss(stream, summary, net)
+            if not math.isfinite(train_loss + validation_loss):
                 raise DataError(
-                    f"the loss became {train_loss + test_loss} in epoch {epoch}: "
+                    f"the loss became {train_loss + validation_loss} in epoch {epoch}: "
                     f"lower learning_rate (now {self.learning_rate:g})"
                 )
-            self.history_.append({"epoch": epoch, "train_loss": train_loss, "test_loss": test_loss})
+            self.history_.append({"epoch": epoch, "train_loss": train_loss, "validation_loss": validation_loss})
             if on_epoch is not None:
-                on_epoch(epoch, self.epochs, train_loss, test_loss)
-            if test_loss < best_loss:
-                self.best_epoch_, best_loss, best = epoch, test_loss, _copy(net)
+                on_epoch(epoch, self.epochs, train_loss, validation_loss)
+            if validation_loss < best_loss:
+                self.best_epoch_, best_loss, best = epoch, validation_loss, _copy(net)
             elif epoch - self.best_epoch_ >= self.patience:
                 break
         return best
@@ -219,12 +219,12 @@ def _loss(net: dict[str, torch.Tensor], rows: Rows) -> torch.Tensor:
     return torch.nn.functional.binary_cross_entropy_with_logits(2.0 * z, q)
 
 
-def _held_out(stream: RecordStream, summary: Summary, net: dict[str, torch.Tensor]) -> float:
+def _validation_loss(stream: ValidationStream, summary: Summary, net: dict[str, torch.Tensor]) -> float:
     import torch
 
     seen, total = 0, 0.0
     with torch.no_grad():
-        for b in stream.batches("test"):
+        for b in stream.batches("validation"):
             seen += len(b.outcome)
             total += float(_loss(net, _standardise(b, summary))) * len(b.outcome) if len(b.outcome) else 0.0
     return total / seen

@@ -86,6 +86,8 @@ class OnlineLearner:
         require_online(game)
         self.game, self.settings = game, settings
         self.start = start or LinearEval.zero(game)
+        if self.start.squash != "tanh":
+            raise SpecError(f"the Eval to begin with has squash={self.start.squash!r}: learning by td needs tanh")
         if self.start.game.name != game.name:
             raise SpecError(f"the Eval to begin with is one of {self.start.game.name}, not of {game.name}")
         self.params, self.io_box = self._params(), self._io()

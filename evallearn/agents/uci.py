@@ -36,7 +36,7 @@ class UciAgent(EngineAgent):
     """Names of the options that the engine knows."""
 
     def __post_init__(self) -> None:
-        if self.game.name != "chess":
+        if self.game.plays[0] != "chess":
             raise SpecError(f"uci engines play chess, not {self.game.name}: use gtp:PROGRAM or cmd:PROGRAM")
         self.limits = self.limits or default_limits(self.game)
         super().__post_init__()

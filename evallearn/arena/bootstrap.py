@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 RESAMPLES = 4000
 """The ends of an interval then move by some 2 % of its width from seed to seed."""
-FEWEST_FOR_A_SLOPE = 10
+FEWEST_FOR_A_SLOPE = 20
 """Values below which luck is left alone: a line through fewer fits their noise."""
 CHUNK = 1_000_000
 """Numbers drawn at once: 8 MB."""
@@ -43,6 +43,18 @@ class Adjusted:
     """How much of a unit of luck shows in the values; 0: nothing was taken off."""
     variance_ratio: float
     """Variance of the adjusted values over that of the plain ones: 0.25 means as much as four times the values."""
+    widening: float = 1.0
+    """Standard error of the mean over that of the adjusted values alone: the slope has an error of its own, which moves
+    the mean the more, the farther the mean luck is from 0."""
+
+    def mean(self, *, seed: int = 0, resamples: int = RESAMPLES) -> Mean:
+        """The mean, with an interval that reckons with the error of the slope and its degree of freedom."""
+        found, n = bootstrap_mean(self.values, seed=seed, resamples=resamples), len(self.values)
+        if self.widening == 1.0:
+            return found
+        reach = self.widening * _student(n - 2) / _student(n - 1)
+        low, high = (found.value + (end - found.value) * reach for end in (found.low, found.high))
+        return Mean(found.value, low, high, found.standard_error * self.widening, n)
 
 
 def bootstrap_mean(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Mean:
@@ -102,8 +114,8 @@ def control_variate(values: Sequence[float], luck: Sequence[float]) -> Adjusted:
     `luck` must be expected to be 0 (what chance gave, less what it gives on average); then the adjusted values have the
     expectation of the plain ones, and only vary less. That the slope comes from the same data biases the mean by about
     a standard deviation over n, and by nothing if luck is symmetric: against a standard error of a standard deviation
-    over root n that is negligible. Luck that does not vary, or fewer than FEWEST_FOR_A_SLOPE values, leave the values
-    as they are.
+    over root n that is negligible. The slope's own error is in the interval of `Adjusted.mean`. Luck that does not
+    vary, or fewer than FEWEST_FOR_A_SLOPE values, leave the values as they are.
     """
     x, y = _checked("values", values), _checked("luck", luck)
     if len(x) != len(y):
@@ -116,7 +128,8 @@ def control_variate(values: Sequence[float], luck: Sequence[float]) -> Adjusted:
     adjusted = x - slope * y
     # the fitted slope takes one degree of freedom
     ratio = float(adjusted.var()) / plain * (n - 1) / (n - 2)
-    return Adjusted(tuple(adjusted.tolist()), slope, ratio)
+    widening = math.sqrt((n - 1) / (n - 2) * (1 + float(y.mean()) ** 2 / spread))
+    return Adjusted(tuple(adjusted.tolist()), slope, ratio, widening)
 
 
 def _checked(what: str, values: Sequence[float]) -> Floats:

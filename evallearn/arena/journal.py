@@ -38,7 +38,10 @@ def weights_mark(evaluator: Any) -> str:
     """` #` and a digest of the Eval's weights, or nothing if it has none."""
     while hasattr(evaluator, "below"):  # tables over an Eval: its weights are what may change
         evaluator = evaluator.below
-    return f" #{tensors_digest(evaluator.tensors())[:10]}" if hasattr(evaluator, "tensors") else ""
+    if not hasattr(evaluator, "tensors"):
+        return ""
+    squash = f" {evaluator.squash}" if evaluator.squash != "tanh" else ""  # the same weights, other values
+    return f" #{tensors_digest(evaluator.tensors())[:10]}{squash}"
 
 
 class MatchJournal:

@@ -42,24 +42,32 @@ def draw(outcomes: Sequence[Action], probabilities: Sequence[float], seed: int) 
 def openings(game: Game, n: int, random_plies: int, seed: int, *, repeat: bool = False) -> list[Opening]:
     """Random positions in which the game goes on: n different ones, or fewer if no more can be found.
 
-    A position played again would be the same game, not new evidence; with dice it is not, so there openings are
-    repeated, and wherever `repeat` says so.
+    A position played again, or its mirror image, would be the same game, not new evidence; with dice it is not, so
+    there openings are repeated, and wherever `repeat` says so. What is drawn and known already is drawn again, so the
+    first openings of a seed are those of any larger n.
     """
     board, rng = board_of(on_fastest_floor(game)), random.Random(mix(seed))
-    found: dict[State, Opening] = {}
+    found: dict[Any, Opening] = {}
     misses = 0
     while len(found) < n and misses < MISSES:
+        before = len(found)
         opening = _random_opening(board, random_plies, rng)
-        misses = misses + 1 if opening is None or opening.state in found else 0
         if opening is not None:
-            found.setdefault(opening.state, opening)
+            found.setdefault(essence(game, opening.state), opening)
+        misses = misses + 1 if len(found) == before else 0
     if len(found) < n:
-        rest = [o for o in _every_opening(board, random_plies) if o.state not in found]
+        rest = [o for o in _every_opening(board, random_plies) if essence(game, o.state) not in found]
         rng.shuffle(rest)
-        found.update((o.state, o) for o in rest)
+        for o in rest:
+            found.setdefault(essence(game, o.state), o)
     if not found:
         raise SpecError(f"no random game of {game.name} goes on after {random_plies} plies: use fewer random plies")
     return take(list(found.values()), n, repeat=repeat or game.has_chance)
+
+
+def essence(game: Game, s: State) -> Any:
+    """The same for two positions that are one up to the symmetries of the game."""
+    return min(game.images(s))
 
 
 def take(different: Sequence[Opening], n: int, *, repeat: bool) -> list[Opening]:
@@ -106,9 +114,10 @@ def _after(board: Any, opening: Opening) -> Iterator[Opening]:
 def read_openings(path: Path, game: Game) -> list[Opening]:
     """The positions of a file, one a line, `start` or in the notation of the game; empty lines and # do not count.
 
-    Every one must be different and unfinished: refusals name the line.
+    Every one must be unfinished and different from the others, also by mirroring: refusals name the line.
     """
     found: dict[State, int] = {}
+    known: dict[Any, int] = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
         text = line.strip()
         if not text or text.startswith("#"):
@@ -116,6 +125,10 @@ def read_openings(path: Path, game: Game) -> list[Opening]:
         s = _position(game, text, f"{path}, line {number}")
         if s in found:
             raise SpecError(f"{path}, line {number}: the position of line {found[s]} again: take one of them out")
+        if (same := known.setdefault(essence(game, s), number)) != number:
+            raise SpecError(
+                f"{path}, line {number}: a mirror image of the position of line {same}: take one of them out"
+            )
         found[s] = number
     if not found:
         raise SpecError(f"{path} holds no position: write one a line, in the notation of {game.name}")
@@ -127,7 +140,7 @@ def read_text(path: Path) -> str:
     try:
         if path.is_file() and path.stat().st_size > LARGEST:
             raise SpecError(f"{path} has more than {LARGEST} bytes: give a file of positions, one a line")
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is no text"
         raise SpecError(f"cannot read the openings {path} ({why}): give a file of positions, one a line") from None

@@ -13,8 +13,9 @@ from evallearn.arena.records import GameRecord
 from evallearn.arena.seating import Played, SetScore, by_game, score_set
 from evallearn.arena.sprt import Sprt, SprtState
 from evallearn.arena.stats import EloEstimate, elo_from_pairs
+from evallearn.arena.stopped import elo_after_sprt
 from evallearn.digest import plain_json
-from evallearn.protocols import Game
+from evallearn.protocols import Action, Game, State
 
 CURVE_POINTS = 20
 """Of the picture of how the Elo settled."""
@@ -41,6 +42,20 @@ class Luck:
 
 
 @dataclass(frozen=True)
+class StopEffect:
+    """An SPRT stops a match at a moment when it looks clear: figures that do not know of it lie too far out."""
+
+    elo_corrected: bool
+    """False: the match is too lopsided, or too short, to be corrected; its Elo lies too far out."""
+    elo_as_counted: float
+    """Elo and interval as they would be without a test."""
+    low_as_counted: float
+    high_as_counted: float
+    uncorrected: tuple[str, ...]
+    """The fields of the result that the stop affects, and that are not corrected."""
+
+
+@dataclass(frozen=True)
 class MatchResult:
     """What A and B did; wins, losses, score, Elo and margin are A's, and tuples are (A, B)."""
 
@@ -57,6 +72,9 @@ class MatchResult:
     pair_counts: tuple[int, ...]
     """Sets in which A made 0, 1/4, 1/2, 3/4 and all of the points."""
     elo: EloEstimate
+    """Where an SPRT watched the match, corrected for the stop, unless `stop` says otherwise."""
+    stop: StopEffect | None
+    """What the SPRT did to the figures; None without one."""
     margin: Mean
     """Two players, zero-sum: the mean utility to A (points per game). Else the mean of A's utilities less B's."""
     luck: Luck | None
@@ -64,7 +82,7 @@ class MatchResult:
     sprt: SprtState | None
     sprt_terms: Sprt | None
     distinct_games: int
-    """Different openings or moves; games that differ only in the seats are one."""
+    """Different openings or moves; games that differ only in the seats, or by mirroring, are one."""
     pairs_asked: int
     """More than were played if the game has no more different openings, or if the SPRT has decided."""
     moves: tuple[int, int]
@@ -131,11 +149,21 @@ class Tally:
         self.results.update(score.results)
         for g in played:
             self._book(g)
-            self._different.add(hash((opening.state, tuple(g.actions))))
+            self._different.add(self._key(opening.state, g.actions))
         n = len(self.scores)
         if n == self.of or n * CURVE_POINTS // self.of > (n - 1) * CURVE_POINTS // self.of:
             elo = self.elo
             self._curve.append((n, elo.elo, elo.low, elo.high))
+
+    def _key(self, s: State, actions: Sequence[Action]) -> int:
+        """Tell games apart: mirrored play from an opening that is its own mirror image is the same game."""
+        path = [self.game.images(s)]
+        if len(set(path[0])) == len(path[0]):
+            return hash((s, tuple(actions)))
+        for a in actions:
+            s = self.game.result(s, a)
+            path.append(self.game.images(s))
+        return hash(min(zip(*path, strict=True)))
 
     def _book(self, g: Played) -> None:
         for side in (0, 1):
@@ -167,8 +195,9 @@ class Tally:
 
     def result(self, *, seed: int, random_plies: int, asked: int, records: Sequence[GameRecord]) -> MatchResult:
         """The figures."""
-        elo = self.elo
-        end = (self.sets, elo.elo, elo.low, elo.high)
+        plain = self.elo
+        end = (self.sets, plain.elo, plain.low, plain.high)
+        elo, stop = self._corrected(plain)
         return MatchResult(
             game=self.game.name,
             names=self.names,
@@ -181,6 +210,7 @@ class Tally:
             losses=self.results[-1],
             pair_counts=tuple(self.counts),
             elo=elo,
+            stop=stop,
             margin=bootstrap_mean([s.margin for s in self.scores], seed=seed),
             luck=self._luck(seed),
             sprt=self.sprt,
@@ -196,10 +226,20 @@ class Tally:
             records=tuple(records),
         )
 
+    def _corrected(self, plain: EloEstimate) -> tuple[EloEstimate, StopEffect | None]:
+        """The Elo, and what the SPRT did to the figures."""
+        if self.sprt_terms is None:
+            return plain, None
+        found, state = elo_after_sprt(self.counts, self.sprt_terms), self.sprt
+        stopped = state is not None and state.decision is not None
+        fields = ("score", "margin", "luck", "curve") if stopped else ()
+        left = fields if found or not stopped else ("elo", "nelo", "los", *fields)
+        return found or plain, StopEffect(found is not None, plain.elo, plain.low, plain.high, left)
+
     def _luck(self, seed: int) -> Luck | None:
         """A forfeited or adjudicated game has no luck of its own: then nothing is adjusted."""
         lucks = [s.luck for s in self.scores if s.luck is not None]
         if len(lucks) < len(self.scores) or len(lucks) < 2:
             return None
         found = control_variate([s.margin for s in self.scores], lucks)
-        return Luck(bootstrap_mean(found.values, seed=seed), found.slope, found.variance_ratio)
+        return Luck(found.mean(seed=seed), found.slope, found.variance_ratio)

@@ -85,7 +85,7 @@ def summary(player: int, rows: Sequence[Rolled]) -> RolledOut:
         player=player,
         games=n,
         value=float(np.mean(fair.values)),
-        standard_error=float(np.std(fair.values, ddof=1)) / math.sqrt(n),
+        standard_error=float(np.std(fair.values, ddof=1)) * fair.widening / math.sqrt(n),
         plain_value=float(plain.mean()),
         plain_standard_error=float(plain.std(ddof=1)) / math.sqrt(n),
         slope=fair.slope,

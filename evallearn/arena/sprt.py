@@ -121,6 +121,13 @@ class Sprt:
     def llrs(self, counts: Floats) -> Floats:
         """float64[k]: the log-likelihood ratio of each row of counts, float64[k, 5] or [k, 3]."""
         counts = np.where(counts == 0, UNSEEN, counts).astype(np.float64)
+        return np.asarray((counts * self.log_ratios(counts)).sum(axis=1))
+
+    def log_ratios(self, counts: Floats) -> Floats:
+        """float64[k, 5] or [k, 3]: how much each result speaks for H1, where these are the counts, none of them 0.
+
+        It is also what one more such result adds to the LLR: both hypotheses are fitted, so refitting adds nothing.
+        """
         paired = counts.shape[1] == len(PAIR_SCORES)
         x = np.array(PAIR_SCORES if paired else GAME_SCORES)
         if self.model == "logistic":
@@ -128,7 +135,7 @@ class Sprt:
         else:
             per_sample = math.sqrt(2 if paired else 1) / NELO  # two games' mean varies less than one game by root 2
             p0, p1 = (most_likely_with_t(counts, x, elo * per_sample) for elo in (self.elo0, self.elo1))
-        return np.asarray((counts * (np.log(p1) - np.log(p0))).sum(axis=1))
+        return np.asarray(np.log(p1) - np.log(p0))
 
 
 def _number(text: str, part: str) -> float:

@@ -76,14 +76,14 @@ def elo_from_pairs(counts: Sequence[int]) -> EloEstimate:
         raise SpecError(
             f"pair counts {tuple(counts)}: give five, for 0, 1/2, 1, 3/2 and 2 points, and one pair or more"
         )
-    return _estimate(counts)
+    return estimate_elo(counts)
 
 
 def elo_from_games(wins: int, draws: int, losses: int) -> EloEstimate:
     """Elo of A over B from single games that have nothing in common; for games in pairs use `elo_from_pairs`."""
     if min(wins, draws, losses) < 0 or wins + draws + losses == 0:
         raise SpecError(f"wins {wins}, draws {draws}, losses {losses}: give none below 0, and one game or more")
-    return _estimate((losses, draws, wins))
+    return estimate_elo((losses, draws, wins))
 
 
 def score_interval(counts: Sequence[int]) -> tuple[float, float]:
@@ -93,9 +93,9 @@ def score_interval(counts: Sequence[int]) -> tuple[float, float]:
     (a Dirichlet posterior; its quantiles by `Tilted`, to three digits). If every game was won the upper end is 1, if
     every game was lost the lower end is 0.
 
-    Measured (`benchmarks/elo_coverage.py`: Elo, draws, biased openings and likeness of a pair's games at random): 94 to
-    97 % on average for 5 pairs or games and more, and for each single truth 92 to 98 % from 100 on. No interval
-    can hold 95 % for each single truth in tiny samples, because the counts are whole numbers: the least is 82 % for 5,
+    Measured (`benchmarks/intervals.py elo`: Elo, draws, biased openings and likeness of a pair's games at random): 94
+    to 97 % on average for 5 pairs or games and more, and for each single truth 92 to 98 % from 100 on. No interval can
+    hold 95 % for each single truth in tiny samples, because the counts are whole numbers: the least is 82 % for 5,
     88 % for 10 and 20. Where nearly all is drawn it is 98 % for 10 and near 100 % for 5: five draws do not show how
     rare the other results are.
     """
@@ -209,13 +209,14 @@ def _scores(counts: Sequence[float]) -> tuple[float, ...]:
     return PAIR_SCORES if len(counts) == len(PAIR_SCORES) else GAME_SCORES
 
 
-def _estimate(counts: Sequence[int]) -> EloEstimate:
+def estimate_elo(counts: Sequence[int]) -> EloEstimate:
+    """Elo from five counts of pairs, or three of games, worst first, with nothing checked but their number."""
     x, n = _scores(counts), sum(counts)
     paired = len(counts) == len(PAIR_SCORES)
     half_a_point = 0.5 / (2 * n if paired else n)
     score, _ = moments(counts)
     low, high = score_interval(counts)
-    nelo, nelo_low, nelo_high = _normalised(counts, (low, high))
+    nelo, nelo_low, nelo_high = normalised(counts, (score, low, high))
     return EloEstimate(
         elo=elo_of_score(min(max(score, half_a_point), 1 - half_a_point)),
         low=elo_of_score(low),
@@ -230,13 +231,13 @@ def _estimate(counts: Sequence[int]) -> EloEstimate:
     )
 
 
-def _normalised(counts: Sequence[int], ends: tuple[float, float]) -> tuple[float, float, float]:
-    """nElo and its interval: the score's interval in standard deviations, widened by the doubt about these.
+def normalised(counts: Sequence[int], scores: tuple[float, float, float]) -> tuple[float, float, float]:
+    """(nElo, low, high) of (score, low, high): in standard deviations, the interval widened by the doubt about these.
 
     The widening is the delta method's for mean / deviation. A sample without variance borrows that of `believed`.
     """
-    score, variance = moments(counts)
-    kept: Sequence[float] = counts if variance > 0 else believed(counts)
+    score, *ends = scores
+    kept: Sequence[float] = counts if moments(counts)[1] > 0 else believed(counts)
     mean, variance = moments(kept)
     deviation = math.sqrt(variance)
     t = (score - 0.5) / deviation

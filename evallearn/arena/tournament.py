@@ -41,12 +41,18 @@ class TournamentResult:
     """The strongest first; the anchor is 0 Elo."""
     anchor: str
 
+    @property
+    def stopped_by_sprt(self) -> int:
+        """Matches that an SPRT stopped: ratings are not corrected for that, and lie too far apart."""
+        return sum(m.sprt is not None and m.sprt.decision is not None for m in self.matches)
+
     def to_json(self) -> dict[str, Any]:
         """Everything, in plain types."""
         return plain_json({
             "game": self.game,
             "names": self.names,
             "anchor": self.anchor,
+            "stopped_by_sprt": self.stopped_by_sprt,
             "ratings": [asdict(r) for r in self.ratings],
             "matches": [m.to_json() for m in self.matches],
         })  # fmt: skip

@@ -12,6 +12,7 @@ import click
 
 from evallearn import __version__, memory
 from evallearn.cli.common import console
+from evallearn.cli.screen import set_up_streams
 from evallearn.errors import EvallearnError, unknown
 
 COMMANDS = {
@@ -88,12 +89,13 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """The exit code of a command; its errors are told in a sentence."""
+    set_up_streams()
     try:
         result: Any = cli.main(args=arguments, prog_name="evallearn", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.UsageError as error:
-        error.show()
+        error.show(sys.stderr)
     except click.ClickException as error:
         tell(error.format_message())
     except (click.Abort, KeyboardInterrupt):

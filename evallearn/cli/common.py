@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -21,6 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from evallearn.cli.screen import Screen
 from evallearn.protocols import Game
 from evallearn.registry import GAMES, get_game
 from evallearn.settings import Range, whole
@@ -28,9 +28,9 @@ from evallearn.trust import FULL_TRUST
 
 THREADS = whole(1, 256)
 """Or processes."""
-console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
+console = Screen(stderr=True)
 """Progress, notices and errors."""
-out = Console(markup=False, highlight=False, soft_wrap=True)
+out = Screen()
 """Results."""
 
 
@@ -97,11 +97,11 @@ def json_option(f: Callable[..., Any]) -> Callable[..., Any]:
 def report(figures: dict[str, Any], json_to: str | None, people: Callable[[], None]) -> None:
     """The figures as JSON where a script asked for them, else as `people` prints them."""
     if json_to == "-":
-        click.echo(json.dumps(figures, indent=2))
+        print(json.dumps(figures, indent=2))
         return
     if json_to is not None:
         Path(json_to).parent.mkdir(parents=True, exist_ok=True)
-        Path(json_to).write_text(json.dumps(figures, indent=2) + "\n")
+        Path(json_to).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     people()
 
 

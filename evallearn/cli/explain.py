@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ SIDE_BY_SIDE = 3
 IN_WORDS = 3
 """Features that are told in sentences."""
 NAME_LENGTH = 16
+SQUASHED = {"tanh": "squashed", "clip": "clipped"}
 SINGLE_BAR, BAR = 25, 9
 """Characters of a bar: odd, for the middle is nothing."""
 
@@ -90,7 +92,8 @@ def show(game: Game, figures: dict[str, Any], found: Sequence[Explanation], top:
         out.print(f"The game is over: {values}. Every Eval says so; there is nothing to explain.", style="bold")
         return
     if figures["waits_for_chance"]:
-        out.print(f"The dice come next; then {ordinal(figures['player'])} is to move.", style="dim")
+        chance = "Chance moves" if game.n_players == 1 else "The dice come"
+        out.print(f"{chance} next; then {ordinal(figures['player'])} is to move.", style="dim")
     for start in range(0, len(found), SIDE_BY_SIDE):
         some = found[start : start + SIDE_BY_SIDE]
         out.print(one_table(some[0], top) if len(found) == 1 else side_by_side(some, top))
@@ -115,13 +118,13 @@ def one_table(e: Explanation, top: int) -> Table:
 
 
 def side_by_side(found: Sequence[Explanation], top: int) -> Table:
-    """A row per feature, in the order of its largest effect on any of the Evals."""
+    """A row per feature, in the order of its largest effect on any of the Evals; all effects are in the unit 1."""
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("feature", no_wrap=True)
     table.add_column("amount", justify="right", no_wrap=True)
-    parts = [{p.name: p for p in e.parts} for e in found]
+    parts = [{p.name: replace(p, effect=p.effect * e.unit) for p in e.parts} for e in found]
     largest: dict[str, float] = {}
-    for p in (p for e in found for p in e.parts):
+    for p in (p for some in parts for p in some.values()):
         largest[p.name] = max(largest.get(p.name, 0.0), abs(p.effect))
     for e in found:
         table.add_column(short_name(e.name) + (" *" if e.kind == "occlusion" else ""), no_wrap=True)
@@ -181,7 +184,8 @@ def sentences(game: Game, e: Explanation) -> list[str]:
         lines += [f"  {e.won:,.10g} is won already, {e.value - e.won:,.1f} is expected to come."]
     if e.kind == "sum":
         lines += [f"  {reasons or 'nothing in it speaks for anybody'}."]
-        return [*lines, f"  The sum is {e.raw:+.3f}; squashed: {_squashed(game, e)}."]
+        squashed = f"{SQUASHED[e.squash]}: {_squashed(e)} = {number(game, e.value)}"
+        return [*lines, f"  The sum is {e.raw:+.3f}; {squashed}."]
     lines += [f"  {reasons or 'no feature alone changes anything'}."]
     return [
         *lines,
@@ -190,14 +194,15 @@ def sentences(game: Game, e: Explanation) -> list[str]:
     ]
 
 
-def _squashed(game: Game, e: Explanation) -> str:
-    """How the sum became the value."""
+def _squashed(e: Explanation) -> str:
+    """How the sum becomes the value."""
+    unit = "" if e.unit == 1 else f"{e.unit:g} x "
+    share = f"{e.squash}({unit}{e.raw:+.3f})"
     if e.won is not None:
-        left = f"{2 * e.scale:,.10g} x (1 + tanh({e.raw:+.3f})) / 2"
-        return f"{e.won:,.10g} + {left} = {number(game, e.value)}"
+        return f"{e.won:,.10g} + {2 * e.scale:,.10g} x (1 + {share}) / 2"
     scale = "" if e.scale == 1 else f"{e.scale:g} x "
     middle = "" if e.middle == 0 else f"{e.middle:g} + "
-    return f"{middle}{scale}tanh({e.raw:+.3f}) = {number(game, e.value)}"
+    return f"{middle}{scale}{share}"
 
 
 def _others(game: Game, e: Explanation) -> str:

@@ -28,7 +28,8 @@ def command(path: Path, game: Game | None, json_to: str | None) -> None:
     Example: evallearn info runs/connect_four-seed1/evaluators/linear.safetensors
     """
     figures = folder_info(path, game) if path.is_dir() else evaluator_info(path, game)
-    report(figures, json_to, lambda: out.print_json(json.dumps(figures)))
+    by_code = not out.encoding.startswith("utf")
+    report(figures, json_to, lambda: out.print_json(json.dumps(figures), ensure_ascii=by_code))
 
 
 def evaluator_info(path: Path, game: Game | None) -> dict[str, Any]:

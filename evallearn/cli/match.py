@@ -122,15 +122,30 @@ def show(found: MatchResult, figures: dict[str, Any]) -> None:
     table = Table("", found.names[0], found.names[1])
     table.add_row("won" if found.by_game else "openings won", str(found.wins), str(found.losses))
     table.add_row("drawn", str(found.draws), str(found.draws))
-    table.add_row("score", f"{found.score:.3f}", f"{1 - found.score:.3f}")
+    table.add_row(f"score{AS_COUNTED if _is_stopped(found) else ''}", f"{found.score:.3f}", f"{1 - found.score:.3f}")
     table.add_row("nodes per move", *(f"{n:,.0f}" for n in found.nodes_per_move))
     table.add_row("time per move", *(f"{t * 1e6:,.0f} us" for t in found.seconds_per_move))
     out.print(table)
     for line in remarks(found):
         out.print(line)
     sure = f"(95 %: {elo.low:+.1f} to {elo.high:+.1f}), LOS {sureness(elo.los)}"
-    out.print(f"{found.names[0]}: {elo.elo:+.1f} Elo {sure}", style="bold")
+    out.print(f"{found.names[0]}: {elo.elo:+.1f} Elo {sure}{_about_the_stop(found)}", style="bold")
     out.print(f"report: {figures['files']['report']}")
+
+
+AS_COUNTED = " (not corrected for the stop)"
+
+
+def _is_stopped(found: MatchResult) -> bool:
+    return found.sprt is not None and found.sprt.decision is not None
+
+
+def _about_the_stop(found: MatchResult) -> str:
+    """Whether the Elo is that of a match which was stopped when it looked clear."""
+    if found.stop is None or not _is_stopped(found):
+        return ""
+    counted = f" (counted: {found.stop.elo_as_counted:+.1f})"
+    return f", corrected for the stop{counted}" if found.stop.elo_corrected else AS_COUNTED
 
 
 def _verdict(state: SprtState, terms: Sprt) -> str:
@@ -148,15 +163,15 @@ def remarks(found: MatchResult) -> list[str]:
             f"{found.game} has only {found.elo.pairs} openings of {found.random_plies} random plies: so many were "
             f"played, not {found.pairs_asked}; use more --random-plies, or --repeat"
         )
-    margin = found.margin
+    margin, counted = found.margin, AS_COUNTED if _is_stopped(found) else ""
     if found.luck or not found.by_game:
         what = "points per game" if found.by_game else "mean utility less that of the other"
-        said.append(f"{what}: {margin.value:+.3f} (95 %: {margin.low:+.3f} to {margin.high:+.3f})")
+        said.append(f"{what}: {margin.value:+.3f} (95 %: {margin.low:+.3f} to {margin.high:+.3f}){counted}")
     if found.luck:
         fair, saved = found.luck.margin, 1 / max(found.luck.variance_ratio, 1e-9)
         said.append(
             f"without the luck of the dice: {fair.value:+.3f} (95 %: {fair.low:+.3f} to {fair.high:+.3f}), worth "
-            f"{saved:.1f} times the games"
+            f"{saved:.1f} times the games{counted}"
         )
     if found.sprt and found.sprt_terms:
         said.append(_verdict(found.sprt, found.sprt_terms))

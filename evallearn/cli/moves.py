@@ -37,7 +37,7 @@ def command(game: Game, position: str | None, roll: tuple[int, int] | None, json
 
     def people() -> None:
         for text, after in lines:
-            click.echo(f"{text}\t{after}")
+            print(f"{text}\t{after}")
         if game.is_terminal(s):
             console.print(f"the game is over: {game.board(s).splitlines()[-1]}", style="dim")
 

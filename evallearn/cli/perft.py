@@ -46,6 +46,6 @@ def command(game: Game, depth: int, position: str | None, plain: bool, json_to: 
 
     def people() -> None:
         console.print(f"{seconds:.3f} s, {n / max(seconds, 1e-9) / 1e6:.1f} M positions/s", style="dim")
-        click.echo(n)
+        print(n)
 
     report({"game": game.name, "depth": depth, "count": n, "seconds": seconds}, json_to, people)

@@ -108,9 +108,8 @@ def command(
 
 def talk(dialogue: Dialogue) -> None:
     """Lines in, answers out, until the person leaves or the input ends."""
-    for stream in (sys.stdin, sys.stdout):  # a pipe may carry anything, and a terminal not know a character
-        with suppress(AttributeError, OSError):  # a stand-in may not let us
-            stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a real stream has it
+    with suppress(AttributeError, OSError):  # a stand-in may not let us
+        sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]  # a pipe may carry anything
     show(dialogue.open())
     try:
         while dialogue.session.people and not dialogue.done:

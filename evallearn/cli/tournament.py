@@ -21,7 +21,7 @@ from evallearn.cli.match import MATCHES, command_line, config_of, match_options
 from evallearn.protocols import Game
 from evallearn.registry import spec_of
 from evallearn.report import write_tournament_report
-from evallearn.report.words import short_agent
+from evallearn.report.words import short_agent, stopped_words
 from evallearn.settings import PAIRS
 from evallearn.trust import FULL_TRUST
 
@@ -98,6 +98,8 @@ def show(figures: dict[str, Any]) -> None:
         name = ", ".join(filter(None, short_agent(row["name"])))  # paths of files are long, and differ at their ends
         table.add_row(str(place), name, f"{row['elo']:+.0f}", interval, f"{row['score']:.3f}", f"{row['pairs']:,}")
     out.print(table)
+    if said := stopped_words(figures):
+        out.print(said)
     forfeits = sum(len(m["forfeits"]) for m in figures["matches"])
     if forfeits:
         out.print(f"{forfeits} games were forfeited: see the report")

@@ -223,6 +223,9 @@ class CompiledGame(Game):
     def cells(self, s: State, player: int) -> Sequence[int]:
         return self.plain.cells(s, player)
 
+    def images(self, s: State) -> Sequence[Any]:
+        return self.plain.images(s)
+
     def cell_name(self, cell: int) -> str:
         return self.plain.cell_name(cell)
 
@@ -252,6 +255,10 @@ class CompiledGame(Game):
         rows = np.zeros((depth + 1, len(self.io.actions)), np.int32)
         announce(f"perft of {self.name}", self.kernels.perft)
         return int(self.kernels.perft(self.io.box, int(depth), rows))
+
+    def seen_as(self, name: str) -> Game:
+        seen = self.plain.seen_as(name)
+        return self if seen is self.plain else CompiledGame(seen)
 
     # --- text and encoding: the plain game's -------------------------------------------------------------------------
     def to_text(self, s: State) -> str:

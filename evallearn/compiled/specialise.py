@@ -30,6 +30,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
 from evallearn.compiled.fingerprint import KERNEL_PREFIX, fingerprint, fingerprint_and_functions
+from evallearn.compiled.kept import check_what_is_kept
 from evallearn.errors import GameError
 
 log = logging.getLogger("evallearn.compiled")
@@ -115,19 +116,23 @@ def _execute(template: Path, digest: str, bindings: dict[str, Any]) -> ModuleTyp
     if config.DISABLE_JIT:
         _leave_uncompiled(module)
     elif module.__dict__["CACHE"]:
-        _leave_out_wrappers(module)
+        _set_up(module)
     return module
 
 
-def _leave_out_wrappers(module: ModuleType) -> None:
-    """Only kernels that are kept on disk are called from Python: the others need no way in from there.
+def _set_up(module: ModuleType) -> None:
+    """Check what is read back from disk, and leave out the ways into all other functions, which only kernels call.
 
     Numba makes one for Python and one for C of every function, which is a tenth to a fifth of the time that it takes.
     """
     kernels: list[Any] = [value for value in vars(module).values() if isinstance(value, Dispatcher)]
     for kernel in kernels:  # its own, not those that it was given
-        if kernel.py_func.__module__ == module.__name__ and isinstance(kernel._cache, NullCache):
+        if kernel.py_func.__module__ != module.__name__:
+            continue
+        if isinstance(kernel._cache, NullCache):
             kernel.targetoptions.update(WITHOUT_WRAPPERS)
+        else:
+            check_what_is_kept(kernel)
 
 
 def _leave_uncompiled(module: ModuleType) -> None:

@@ -32,7 +32,7 @@ class BoundedEval(Evaluator):
             raise EvaluatorError(
                 f"bounds serve alpha-beta, which cannot play {game.name}: use the {below.name} Eval alone"
             )
-        self.game, self.below, self.name = game, below, f"{below.name}+bounds"
+        self.game, self.below, self.name, self.unit = game, below, f"{below.name}+bounds", below.unit
         self.most = float(np.float32(BOUND * half_range(game)))
         """An Eval stays strictly inside, also where the rules promise the win."""
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from evallearn.errors import EvaluatorError, GameError
-from evallearn.evaluators.squash import squash, to_value
+from evallearn.evaluators.squash import SQUASHES, to_value
 from evallearn.protocols import EvalKernel, Evaluator, Game, State
 
 EVAL_TEMPLATE = Path(__file__).with_name("eval_kernel.py")
@@ -81,17 +81,14 @@ def half_range(game: Game) -> float:
     return (high - low) / 2
 
 
-def squashing(game: Game) -> str:
-    """How a raw number becomes a value, as files tell it: an Eval made for the other way fits no longer."""
-    return "tanh of what is to come" if game.has("won") else "tanh"
-
-
 class FeatureEval(Evaluator):
     """An Eval that sees a state only through what the game tells of it: named features, or the cells of its board."""
 
     kind: str
     template: Path
     """Its arithmetic for the compiled floor: raw(params, phase), where params.x are the features."""
+    squash: str = "tanh"
+    """What makes a value of the raw number: a name in SQUASHES."""
 
     def __init__(self, game: Game, made: Mapping[str, Any] | None = None) -> None:
         self.require(game)
@@ -119,12 +116,12 @@ class FeatureEval(Evaluator):
     def share(self, x: Sequence[float], phase: int) -> float:
         """Which part of all that could still come will come to whoever sees `x`: strictly between 0 and 1."""
         raw = self.raw(x, phase)
-        return raw if math.isnan(raw) else 0.5 + 0.5 * squash(raw)
+        return raw if math.isnan(raw) else 0.5 + 0.5 * SQUASHES[self.squash](raw)
 
     def value(self, x: Sequence[float], phase: int) -> float:
         """What features `x` are worth to whoever sees them, where utility does not accumulate."""
         raw = self.raw(x, phase)
-        return raw if math.isnan(raw) else self.middle + to_value(raw, self.scale)
+        return raw if math.isnan(raw) else self.middle + to_value(raw, self.scale, self.squash)
 
     @abstractmethod
     def raw(self, x: Sequence[float], phase: int) -> float:
@@ -178,7 +175,7 @@ class FeatureEval(Evaluator):
             EVAL_TEMPLATE,
             **bindings(rules, "to_play", "phase", "features_mover", "features_player", "viewer", "won_player"),
             raw=arithmetic.raw,
-            squash=jitable(squash),
+            squash=jitable(SQUASHES[self.squash]),
             SCALE=self.scale,
             MIDDLE=self.middle,
             BEST=float(self.game.utility_range[1]),

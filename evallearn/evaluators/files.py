@@ -16,12 +16,13 @@ import numpy as np
 
 from evallearn.atomic import write_atomically
 from evallearn.errors import EvaluatorError
-from evallearn.evaluators.features import FeatureEval, feature_hash, half_range, squashing
+from evallearn.evaluators.features import FeatureEval, feature_hash, half_range
 from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.patterns import PatternEval, cell_hash
 from evallearn.evaluators.quantised import NUMBERS, QuantisedNet
+from evallearn.evaluators.squash import SQUASHES
 from evallearn.protocols import Evaluator, Game
 
 FORMAT = 1
@@ -91,17 +92,18 @@ def _header(evaluator: FeatureEval) -> dict[str, Any]:
         "game_version": game.version,
         "features": evaluator.identity(),
         "n_phases": game.n_phases,
-        "checksum": _checksum(evaluator.tensors()),
+        "checksum": _checksum(evaluator.tensors(), evaluator.squash),
         "architecture": {k: list(t.shape) for k, t in evaluator.tensors().items()},
         "scale": evaluator.scale,
-        "squash": squashing(game),
+        "squash": evaluator.squash,
+        **({"accumulates": True} if evaluator.accumulates else {}),
         "made": {"date": _now(), **evaluator.made},
     }
 
 
-def _checksum(tensors: dict[str, np.ndarray]) -> str:
-    """sha256 over the numbers: a flipped bit would still be a number."""
-    digest = hashlib.sha256()
+def _checksum(tensors: dict[str, np.ndarray], squash: str = "tanh") -> str:
+    """sha256 over the numbers: a flipped bit would still be a number. And over what makes values of them."""
+    digest = hashlib.sha256(b"" if squash == "tanh" else f"{squash} ".encode(errors="backslashreplace"))
     for name in sorted(tensors):
         kind = "<i4" if tensors[name].dtype == np.int32 else "<f4"  # which would not tell all of them apart
         digest.update(name.encode() + np.ascontiguousarray(tensors[name], kind).tobytes())
@@ -138,7 +140,7 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
     made = {"name": path.stem, **header["made"]}
     try:
         if header["kind"] == "linear":
-            return LinearEval(game, tensors["weights"], tensors["bias"], made)
+            return LinearEval(game, tensors["weights"], tensors["bias"], made, squash=header["squash"])
         if header["kind"] == "patterns":
             return PatternEval.from_tensors(game, tensors, made)
         if header["kind"] == "net":
@@ -211,7 +213,7 @@ def _check_weights(path: Path, header: dict[str, Any], tensors: dict[str, np.nda
             f"{path}: its header names the architecture {header['architecture']}, its tensors have {shapes}: "
             "make the file again"
         )
-    if header["checksum"] != _checksum(tensors):
+    if header["checksum"] != _checksum(tensors, header["squash"]):
         raise EvaluatorError(f"{path} is damaged: its numbers do not have the checksum of its header: make it again")
 
 
@@ -226,6 +228,11 @@ def _check_fit(path: Path, header: dict[str, Any], game: Game) -> None:
             f"{path} was trained on features {game.name}/v{header['game_version']} ({theirs}), this version computes "
             f"{game.name}/v{game.version} ({ours}): refit it, or install the evallearn that made it"
         )
-    for key, here in (("n_phases", game.n_phases), ("scale", half_range(game)), ("squash", squashing(game))):
+    if header.get("accumulates", False) is not game.has("won"):
+        told = ["how the game ends", "what is still to come"]
+        wanted = told[game.has("won")]
+        raise EvaluatorError(f"{path} does not say {wanted}, as an Eval of {game.name} must: refit it")
+    squash = header["squash"] if header["kind"] == "linear" and header["squash"] in SQUASHES else "tanh"
+    for key, here in (("n_phases", game.n_phases), ("scale", half_range(game)), ("squash", squash)):
         if header[key] != here:
             raise EvaluatorError(f"{path}: {key} is {header[key]!r}, {game.name} needs {here!r}: refit it")

@@ -34,7 +34,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from evallearn.errors import EvaluatorError
+from evallearn.errors import EvaluatorError, unknown
+from evallearn.evaluators.calibration import calibrate
+from evallearn.evaluators.squash import SQUASHES
 from evallearn.protocols import Game
 
 REGRESSORS = (
@@ -47,7 +49,7 @@ Affine = tuple[np.ndarray, np.ndarray]
 
 
 def linear_weights(model: Any, game: Game) -> Affine:
-    """(weights [n_features], bias []): what the pipeline is, as the argument of tanh. Raises EvaluatorError.
+    """(weights [n_features], bias []): what the pipeline is, before it is squashed. Raises EvaluatorError.
 
     A classifier's is half its log odds, so that tanh gives P(win) - P(loss); a regressor's is its prediction.
     """
@@ -63,6 +65,33 @@ def linear_weights(model: Any, game: Game) -> Affine:
     _check_width(*steps[-1], a.shape[1])
     coefficients, constant = _model(*steps[-1])
     return a @ coefficients, c @ coefficients + constant
+
+
+def squash_of(
+    model: Any, game: Game, weights: np.ndarray, bias: float, squash: str | None, records: Any
+) -> tuple[str, float, dict[str, Any]]:
+    """(squash, by what the weights are multiplied, what the file tells of that choice)."""
+    if squash is not None and squash not in SQUASHES:
+        raise unknown("squash", squash, SQUASHES)
+    if _has_probabilities(_steps(model)[-1][1]):
+        if squash == "clip" or records is not None:
+            raise EvaluatorError(
+                f"{type(model).__name__} gives probabilities, which tanh turns into P(win) - P(loss) exactly: leave "
+                "out squash and records, or fit a regressor on the outcome"
+            )
+        return "tanh", 1.0, {}
+    if records is not None:
+        found = calibrate(weights, bias, records, tuple(SQUASHES) if squash is None else (squash,))
+        return found.squash, found.scale, {"calibration": found.made}
+    if squash is None and game.has_chance:
+        why = "a game of chance, where values are averaged; not measured"
+        return "clip", 1.0, {"calibration": {"chosen": "clip", "by": why}}
+    return squash or "tanh", 1.0, {}
+
+
+def _has_probabilities(model: Any) -> bool:
+    """RidgeClassifier has none: it is least squares on -1 and 1, so that its score is a value, not log odds."""
+    return isinstance(model, LogisticRegression | SGDClassifier)
 
 
 def _steps(model: Any) -> list[tuple[str, Any]]:
@@ -170,7 +199,7 @@ def _projected(step: PCA | TruncatedSVD) -> Affine:
 
 # --- the model -----------------------------------------------------------------------------------------------------
 def _model(name: str, model: Any) -> Affine:
-    """(coefficients [n], constant []) of the last step, as the argument of tanh."""
+    """(coefficients [n], constant []) of the last step, before they are squashed."""
     kind = f"step {name!r} ({type(model).__name__})"
     if not isinstance(model, REGRESSORS + CLASSIFIERS):
         raise EvaluatorError(
@@ -191,6 +220,5 @@ def _model(name: str, model: Any) -> Affine:
         raise EvaluatorError(
             f"{kind} predicts {len(coefficients)} targets, an Eval has one value: fit it on the outcome"
         )
-    # RidgeClassifier is least squares on -1 and 1: its score is a value, not log odds.
-    factor = 0.5 if isinstance(model, LogisticRegression | SGDClassifier) else 1.0
+    factor = 0.5 if _has_probabilities(model) else 1.0
     return factor * coefficients[0], factor * np.asarray(constant[0], float)

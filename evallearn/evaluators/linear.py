@@ -10,20 +10,33 @@ import numpy as np
 
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval
+from evallearn.evaluators.squash import SQUASHES
 from evallearn.protocols import Game, State
 
 
 class LinearEval(FeatureEval):
-    """EVAL(s) = tanh(w[phase] . f(s) + bias[phase]), seen by the mover; the bias is the worth of being to move."""
+    """EVAL(s) = tanh(w[phase] . f(s) + bias[phase]), seen by the mover; the bias is the worth of being to move.
+
+    squash="clip" leaves out tanh: the sum is a value already, and is only kept strictly between loss and win.
+    """
 
     kind = "linear"
     template = Path(__file__).with_name("linear_kernel.py")
 
     def __init__(
-        self, game: Game, weights: np.ndarray, bias: np.ndarray | None = None, made: Mapping[str, Any] | None = None
+        self,
+        game: Game,
+        weights: np.ndarray,
+        bias: np.ndarray | None = None,
+        made: Mapping[str, Any] | None = None,
+        *,
+        squash: str = "tanh",
     ) -> None:
-        """weights: [n_phases, n_features]; bias: [n_phases]."""
+        """weights: [n_phases, n_features]; bias: [n_phases]; squash: tanh or clip."""
         super().__init__(game, made)
+        if squash not in SQUASHES:
+            raise unknown("squash", squash, SQUASHES)
+        self.squash = squash
         shape = (game.n_phases, len(game.feature_names))
         with np.errstate(over="ignore"):  # a number too large for float32 is refused below
             self.weights = np.asarray(weights, np.float32)
@@ -43,32 +56,46 @@ class LinearEval(FeatureEval):
         if name not in game.heuristics:
             raise unknown(f"heuristic of {game.name}", name, game.heuristics)
         heuristic = game.heuristics[name]
+        game = game.seen_as(heuristic.view or game.name)
         rows = [heuristic.weights] * game.n_phases if isinstance(heuristic.weights, Mapping) else heuristic.weights
         for row in rows:
             for feature in row:
                 if feature not in game.feature_names:
                     raise unknown(f"feature in heuristic {name!r} of {game.name}", feature, game.feature_names)
-        weights = np.array([[row.get(f, 0.0) for f in game.feature_names] for row in rows])
-        return cls(game, weights, made={"name": name, "note": heuristic.note})
+        weights = np.array([[row.get(f, 0.0) * heuristic.unit for f in game.feature_names] for row in rows])
+        found = cls(game, weights, made={"name": name, "note": heuristic.note})
+        found.unit = heuristic.unit
+        return found
 
     @classmethod
     def from_sklearn(
-        cls, model: Any, game: Game, made: Mapping[str, Any] | None = None, *, scale: float = 1.0
+        cls,
+        model: Any,
+        game: Game,
+        made: Mapping[str, Any] | None = None,
+        *,
+        name: str | None = None,
+        scale: float = 1.0,
+        squash: str | None = None,
+        records: Any = None,
     ) -> LinearEval:
         """A fitted scikit-learn pipeline: scalers, selectors or PCA, then a linear model. All phases get its weights.
 
         A classifier of wins (the larger label) and losses with probabilities: EVAL = P(win) - P(loss), exactly.
-        A regressor or RidgeClassifier: EVAL = tanh(scale * prediction), which orders positions as the pipeline does.
+        A regressor or RidgeClassifier: EVAL = squash(scale * prediction), with squash "tanh" or "clip". tanh orders
+        positions as the pipeline does; clip keeps the predictions as values, and so is the default for dice.
+        records: a Dataset or (features, outcome), which choose what has the least error on held-out games.
         Rows are features as the player to move sees them. What cannot be folded into weights raises EvaluatorError.
         """
-        from evallearn.evaluators.from_sklearn import linear_weights  # so that an Eval needs no scikit-learn
+        from evallearn.evaluators.from_sklearn import linear_weights, squash_of  # an Eval needs no scikit-learn
 
         if not 0.0 < scale < float("inf"):
             raise EvaluatorError(f"scale={scale!r} does not work: give a number above 0, or nothing for 1")
         weights, bias = linear_weights(model, game)
-        origin = {"name": type(model).__name__, "trainer": "scikit-learn", "model": repr(model)}
+        squash, more, chosen = squash_of(model, game, scale * weights, float(scale * bias), squash, records)
+        origin = {"name": name or type(model).__name__, "trainer": "scikit-learn", "model": repr(model), **chosen}
         rows, biases = np.tile(scale * weights, (game.n_phases, 1)), np.full(game.n_phases, scale * bias)
-        return cls(game, rows, biases, {**origin, **(made or {})})
+        return cls(game, more * rows, more * biases, {**origin, **(made or {})}, squash=squash)
 
     @classmethod
     def zero(cls, game: Game) -> LinearEval:

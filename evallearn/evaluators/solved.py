@@ -37,7 +37,7 @@ class SolvedEval(Evaluator):
         game: Game = getattr(below.game, "plain", below.game)
         if game.n_players > 2 or (game.n_players == 2 and not game.zero_sum):
             raise EvaluatorError(f"solved values need one player, or two in a zero-sum game; {game.name} is another")
-        self.game, self.below, self.name = below.game, below, f"{below.name}+solved"
+        self.game, self.below, self.name, self.unit = below.game, below, f"{below.name}+solved", below.unit
         self._given = solved
         self.endgames = game.endgames() if solved is None else None
         if solved is None and self.endgames is None and not game.has("solved"):

@@ -30,6 +30,15 @@ def squash(raw: float) -> float:
     return min(max(x * (p / q), -BOUND), BOUND)
 
 
-def to_value(raw: float, scale: float) -> float:
+def clip(raw: float) -> float:
+    """raw itself, kept strictly between -1 and 1: for raw scores that are values already. Kernels compile it, too."""
+    return min(max(raw, -BOUND), BOUND)
+
+
+SQUASHES = {"tanh": squash, "clip": clip}
+"""By the name that stands in a file."""
+
+
+def to_value(raw: float, scale: float, by: str = "tanh") -> float:
     """The value of a state whose raw score is `raw`, where a win is worth `scale`; rounded to float32 as kernels do."""
-    return float(np.float32(scale * squash(raw)))
+    return float(np.float32(scale * SQUASHES[by](raw)))

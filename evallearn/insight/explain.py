@@ -50,13 +50,17 @@ class Explanation:
     values: tuple[float, ...]
     """To every player."""
     raw: float | None
-    """The unsquashed value: the sum of the effects where kind is "sum". None if the Eval does not tell."""
+    """The unsquashed value in units: the sum of the effects where kind is "sum". None if the Eval does not tell."""
     middle: float
     scale: float
-    """value = middle + scale * tanh(raw)."""
+    """value = middle + scale * squash(unit * raw)."""
     won: float | None
     """What the player has won already, where utility accumulates; `middle` and `scale` are of what is between that
     and the best utility. Else None."""
+    unit: float
+    """Of a sum: what 1 of its weights is worth before the squashing, as in a heuristic that is written in pawns."""
+    squash: str
+    """tanh; or clip, where raw is a value already and is only kept between loss and win."""
     phase: int
     neutral: str
     """What a feature is set to by occlusion: zero, or mean."""
@@ -96,10 +100,18 @@ def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[f
         middle=(low + high) / 2,
         scale=(high - low) / 2,
         won=won,
+        unit=evaluator.unit if kind == "sum" else 1.0,
+        squash=_squash(evaluator),
         phase=0 if over else game.phase(s),
         neutral="zero" if means is None else "mean",
         parts=tuple(sorted(parts, key=lambda p: -abs(p.effect))),
     )
+
+
+def _squash(evaluator: Any) -> str:
+    while hasattr(evaluator, "below"):  # a layer over another Eval
+        evaluator = evaluator.below
+    return str(getattr(evaluator, "squash", "tanh"))
 
 
 def _taken_apart(
@@ -111,8 +123,8 @@ def _taken_apart(
     if told:
         seen = seen_features(evaluator.game, s, player)
         weights = _weights(evaluator, evaluator.game.phase(s))
-        parts = [Part(n, seen.get(n), weights.get(n), effect) for n, effect in told.items()]
-        return "sum", sum(told.values()), parts
+        parts = [Part(n, seen.get(n), weights.get(n), effect / evaluator.unit) for n, effect in told.items()]
+        return "sum", sum(told.values()) / evaluator.unit, parts
     if isinstance(evaluator, FeatureEval):
         return _occluded(evaluator, s, player, means)
     return "closed", None, []
@@ -127,7 +139,8 @@ def seen_features(game: Game, s: State, player: int) -> dict[str, float]:
 def _weights(evaluator: Evaluator, phase: int) -> dict[str, float]:
     if not isinstance(evaluator, LinearEval):
         return {}
-    return dict(zip(evaluator.game.feature_names, evaluator.weights[phase].tolist(), strict=True))
+    weights = (evaluator.weights[phase] / np.float32(evaluator.unit)).tolist()
+    return dict(zip(evaluator.game.feature_names, weights, strict=True))
 
 
 def _occluded(

@@ -127,7 +127,7 @@ def estimate(game: Game, config: LearnConfig, speed: GameSpeed, workers: int) ->
 
 def _games(game: Game, config: LearnConfig) -> tuple[int, int, int, int]:
     """How many are played: in self-play, in matches, in those of the neural Eval, and in those at equal time."""
-    heuristics, per_opening = max(1, len(game.heuristics)), len(seatings(game.n_players))
+    heuristics, per_opening = max(1, len(game.baselines)), len(seatings(game.n_players))
     best = heuristics - 1 + max(0, heuristics - 2)  # to find it, and to play it against those it did not meet
     fifth = max(1, config.match_pairs // 5)
     matches = (best + 2 * config.generations) * config.match_pairs + fifth

@@ -48,7 +48,7 @@ def fit_evaluator(
         _refuse_linear_options(alpha, taper, target)
         from evallearn.train import MlpTrainer
 
-        net = MlpTrainer(seed=seed).fit(dataset, on_epoch=lambda epoch, of, train, test: on_progress(epoch, of))
+        net = MlpTrainer(seed=seed).fit(dataset, on_epoch=lambda epoch, of, train, validation: on_progress(epoch, of))
         evaluator = net.evaluator(game, made)
         details["history"] = net.history_
     else:

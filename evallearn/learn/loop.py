@@ -71,7 +71,7 @@ def find_alarms(run: Run, learned: Mapping[str, FeatureEval], last: int) -> list
 def find_reference(run: Run, limits: Limits) -> tuple[SearchAgent, list[dict[str, Any]]]:
     """The best hand-written heuristic, by matches among them; and the ladder's rows of the others and of random."""
     game = run.game
-    names = [f"handwritten:{h}" for h in game.heuristics] or ["zero"]
+    names = [f"handwritten:{h}" for h in game.baselines] or ["zero"]
     agents = {n: SearchAgent(game, parse_evaluator(n, game), limits, name=f"{n}@{limits}") for n in names}
     best = names[0]
 

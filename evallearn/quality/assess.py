@@ -70,7 +70,7 @@ class Quality:
 def assess(evaluator: Evaluator, suite: Suite, settings: Settings | None = None, *, name: str = "") -> Quality:
     """Everything that can be said of the Eval; the same arguments give the same result."""
     do = settings or Settings()
-    if evaluator.game.name != suite.game.name:
+    if evaluator.game.plays != suite.game.plays:
         raise EvaluatorError(
             f"{evaluator.name!r} is an Eval of {evaluator.game.name}, the suite is of {suite.game.name}: "
             "give a suite of the same game"

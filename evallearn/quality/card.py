@@ -55,7 +55,7 @@ def make_card(
     limits = limits or card_limits(game)
     own = SearchAgent(game, evaluator, limits, name=f"zoo:{zoo_name(game.name, name)}@{limits}")
     matches, played = [], list[GameRecord]()
-    for heuristic in game.heuristics:
+    for heuristic in game.baselines:
         opponent = f"handwritten:{heuristic}"
         other = SearchAgent(game, parse_evaluator(opponent, game), limits, name=f"{opponent}@{limits}")
         move = on_progress(f"{name} - {opponent}")
@@ -64,7 +64,7 @@ def make_card(
             on_progress=lambda tally, move=move: move(tally.sets, tally.of),  # type: ignore[misc]  # mypy: no defaults
         )  # fmt: skip
         matches.append(match_row(opponent, found, limits, seed))
-        played += found.records[: -(-QUALITY_GAMES // len(game.heuristics))]
+        played += found.records[: -(-QUALITY_GAMES // len(game.baselines))]
     return {
         "game": game.name,
         "name": name,

@@ -141,8 +141,9 @@ def _training(result: Json) -> str:
     return grid(*cards, kind="wide")
 
 
-TRAINING = """<p>An epoch is one pass over the training records. The held-out records come from games that the network
-never saw: their loss is the one that counts.</p>
+TRAINING = """<p>An epoch is one pass over the training records. The validation records come from games that the
+network did not learn from, and the epoch with the least loss there is kept. The held-out figures elsewhere come from
+games that had no say in that either.</p>
 <p>Where it stops falling while the training loss still does, the network begins to learn its games by heart.</p>"""
 
 

@@ -61,7 +61,7 @@ def match_headline(result: Json) -> str:
     if elo is None:
         return f"{a} has not been measured against {b}."
     if sprt.get("decision") in ("H0", "H1"):
-        return f"{_decided(sprt, a, b)} after {played}; measured {signed(elo)} Elo ({sure})."
+        return f"{_decided(sprt, a, b)} after {played}; {signed(elo)} Elo ({sure}), {_about_the_stop(result)}."
     counted = _counted(result)
     if verdict(result) == "even":
         said = f"{a} and {b} cannot be told apart in {played}: {signed(elo)} Elo for {a} ({sure}), {counted}"
@@ -70,6 +70,20 @@ def match_headline(result: Json) -> str:
     else:
         said = f"{a} loses to {b} by {fixed(-elo)} Elo (95 %: {interval(seen_by_b(result))}) in {played}: {counted}"
     return said.rstrip(":, ") + ("; the SPRT has not decided." if sprt else ".")
+
+
+def is_stopped(result: Json) -> bool:
+    """True if an SPRT has decided, and so stopped the match at a moment when it looked clear."""
+    return part(result.get("sprt")).get("decision") in ("H0", "H1")
+
+
+def is_corrected(result: Json) -> bool:
+    """True if the Elo takes into account that an SPRT watched the match."""
+    return part(result.get("stop")).get("elo_corrected") is True
+
+
+def _about_the_stop(result: Json) -> str:
+    return "corrected for the stop" if is_corrected(result) else "not corrected for the stop"
 
 
 def sides(result: Json) -> tuple[str, str, str]:
@@ -129,6 +143,7 @@ def _tiles(result: Json) -> str:
     score = los = ""
     if number(result.get("score")) is not None:
         sets = f"mean of {fixed(result.get('pairs'))} sets" if number(result.get("pairs")) else ""
+        sets += "<br>not corrected for the stop" if is_stopped(result) else ""
         score = tile("Score of A", percent(result["score"]), sets)
     if number(result.get("los")) is not None:
         los = tile("LOS", sureness(result["los"]), "how sure it is that A is stronger")
@@ -139,6 +154,10 @@ def _elo(result: Json) -> str:
     if number(result.get("elo")) is None:
         return ""
     kind, note = verdict(result), f"95 %: {interval(result)}"
+    counted = number(part(result.get("stop")).get("elo_as_counted"))
+    if is_stopped(result):
+        note += f"<br>{_about_the_stop(result)}"
+        note += f" (counted: {signed(counted)})" if is_corrected(result) and counted is not None else ""
     if number(result.get("nelo")) is not None and bounded(result):  # else no deviation is known to measure it by
         ends = {"low": result.get("nelo_low"), "high": result.get("nelo_high"), "games": 1}
         note += f"<br>normalised {signed(result['nelo'])} ({interval(ends)})"
@@ -176,8 +195,11 @@ def _curve(result: Json) -> str:
     if not found:
         return ""
     a, b, _ = (text(s) for s in sides(result))
-    stopped = """<p>The SPRT stopped the match at a moment when it looked clear: an Elo measured so is a little too far
-from 0.</p>""" if part(result.get("sprt")).get("decision") else ""  # fmt: skip
+    stopped = ""
+    if is_stopped(result):
+        end = f"The Elo above is {_about_the_stop(result)}."
+        stopped = f"""<p>The SPRT stopped the match at a moment when it looked clear: the curve, which shows what was
+counted, ends too far out. {end}</p>"""
     caption = f"""<p>A is <b>{a}</b>, B is <b>{b}</b>. Above the dashed line A is ahead.</p>
 <p>The band is the 95 % interval after so many sets. It narrows with the root of their number: half the width takes four
 times the games. Only its last value counts; to stop whenever it leaves out 0 would find a winner by chance.</p>
@@ -212,7 +234,8 @@ def _points(result: Json) -> str:
     if not entries:
         return ""
     what = "The mean utility to A of a game" if by_game(result) else "How many points A was ahead of B in a game"
-    said = f"<p>{what}, with its 95 % interval (a bootstrap over sets).</p>{_luck_words(luck)}"
+    stopped = " Not corrected for the stop: the SPRT found a moment when it looked clear." if is_stopped(result) else ""
+    said = f"<p>{what}, with its 95 % interval (a bootstrap over sets).{stopped}</p>{_luck_words(luck)}"
     if len(entries) > 1:  # one line alone is no picture
         said = figure(arena_plots.margins("points-plot", entries), said, beside=True)
     return said + table(POINTS, entries)

@@ -285,11 +285,11 @@ def loss_curve(figure: Any, generations: list[Json]) -> str:
 
 @drawing(5.7, 3.2)
 def training_curve(figure: Any, history: list[Json], name: str) -> str:
-    """Loss by epoch on the records that were learned from and on those that were held out."""
+    """Loss by epoch on the records that were learned from and on those that chose the epoch."""
     ax = figure.add_subplot()
     ax.plot(*_series(history, "epoch", "train_loss"), color=OTHER, linestyle=(0, (4, 3)), label="training records")
-    x, y = _series(history, "epoch", "test_loss")
-    ax.plot(x, y, color=_colour(name), marker="o", markersize=4 if len(x) < 40 else 0, label="held-out records")
+    x, y = _series(history, "epoch", "validation_loss")
+    ax.plot(x, y, color=_colour(name), marker="o", markersize=4 if len(x) < 40 else 0, label="validation records")
     if y:
         best = y.index(min(y))
         ax.plot(

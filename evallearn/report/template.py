@@ -211,7 +211,9 @@ MATCH_GLOSSARY = ARENA_GLOSSARY | {
     "Pentanomial": "The five counts of sets in which A made 0, ¼, ½, ¾ and all of the points: the statistics are made "
     "of these.",
     "SPRT": "Sequential probability ratio test: after every set it asks whether the results fit H1 (A is so much "
-    "stronger) or H0 (it is not) better, and stops as soon as the answer is clear.",
+    "stronger) or H0 (it is not) better, and stops as soon as the answer is clear. What is counted by then lies "
+    "too far out. An Elo that is corrected for the stop does not, over all matches that such a test may watch; over "
+    "those alone that were accepted it still does.",
     "Luck adjustment": "Every roll of the dice changes the value of the position; what it gave beyond the mean of all "
     "rolls is luck. Its sum is taken off the points, which leaves what the players did.",
 }

@@ -28,6 +28,7 @@ from evallearn.report.words import (
     rows,
     short_agent,
     signed,
+    stopped_words,
     sureness,
 )
 
@@ -145,6 +146,7 @@ def _ratings(result: Json) -> str:
 those that two agents played against a third.</p>
 <p>The line through a dot is its 95 % interval. Two that overlap may still be told apart: see the match of the two.</p>
 {weak}"""
+    caption += f"<p>{stopped}</p>" if (stopped := stopped_words(result)) else ""
     plot = arena_plots.ratings("ratings-plot", entries, anchor)
     return figure(plot, caption, beside=True) + table(RATINGS, entries)
 

@@ -121,6 +121,15 @@ def interval(entry: Json) -> str:
     return f"at most {fixed(high)}" if low <= -ELO_END else f"{fixed(low)} to {fixed(high)}"
 
 
+def stopped_words(result: Json) -> str:
+    """What must be said of the ratings of a tournament some of whose matches an SPRT stopped; else nothing."""
+    stopped = number(result.get("stopped_by_sprt"))
+    if not stopped:
+        return ""
+    of = f"{fixed(stopped)} of {fixed(len(rows(result.get('matches'))))} matches"
+    return f"An SPRT stopped {of}. The ratings are not corrected for the stop: they lie too far apart."
+
+
 def bounded(entry: Json) -> bool:
     """True if the interval of an Elo is known and has both its ends."""
     low, high = number(entry.get("low")), number(entry.get("high"))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from evallearn.games.chess import features_finer as finer
 from evallearn.games.chess.features_finer import seen_by
+from evallearn.games.chess.lecture import LECTURE
 from evallearn.games.chess.moves import KING_STEPS, PAWN_ATTACKS, PIECES, attacks
 from evallearn.protocols import Heuristic
 
@@ -301,10 +302,12 @@ LATE = {
 }
 BETWEEN = {**ALWAYS, **{name: (EARLY.get(name, 0.0) + LATE.get(name, 0.0)) / 2 for name in {**EARLY, **LATE}}}
 HEURISTICS: Mapping[str, Heuristic] = {
-    "material": Heuristic(MATERIAL, "By hand: the usual values of the pieces, a pawn being 0.12."),
+    "material": Heuristic(MATERIAL, "By hand: the usual values of the pieces, a pawn being 0.12.", view="chess"),
+    "lecture": LECTURE,
     "positional": Heuristic(
         (EARLY, EARLY, BETWEEN, BETWEEN, LATE, LATE),
         "By hand: material, then common advice on squares, pawns, mobility and kings at the usual fractions of a pawn; "
         "the sizes were set before any game was played and not tuned.",
+        view="chess",
     ),
 }

@@ -15,9 +15,10 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from evallearn.errors import BadNotation, IllegalAction
+from evallearn.errors import BadNotation, IllegalAction, unknown
 from evallearn.games.chess import features as chess_features
 from evallearn.games.chess import fen as chess_fen
+from evallearn.games.chess import lecture
 from evallearn.games.chess import san as chess_san
 from evallearn.games.chess.moves import NO_SQUARE, PIECES, START, in_check, is_noisy, legal_moves
 from evallearn.games.chess.state import State, advance, decode, encode, is_mate, move_between, why_drawn
@@ -37,11 +38,22 @@ class Chess(Game):
     wins_by_mate: ClassVar[bool] = True
     feature_names: ClassVar[tuple[str, ...]] = chess_features.NAMES
     heuristics: ClassVar[Mapping[str, Heuristic]] = chess_features.HEURISTICS
+    parameters: ClassVar[Mapping[str, str]] = {
+        "features": "full: all of them; lecture: the material of the lectures, in seven counts"
+    }
+    views: ClassVar[tuple[str, ...]] = ("features",)
 
     search_settings: ClassVar[Mapping[str, Any]] = {
         "quiescence": 10, "extensions": 4, "null_move": True, "late_moves": True,
         "futility": True, "loose_table": True, "unfinished": True,
     }  # fmt: skip
+
+    def __init__(self, features: str = "full") -> None:
+        if features not in ("full", "lecture"):
+            raise unknown("chess features", str(features), ("full", "lecture"))
+        if features == "lecture":  # the class itself describes the other set
+            self.name = "chess,features=lecture"  # type: ignore[misc]  # this one differs from its class
+            self.feature_names = lecture.NAMES  # type: ignore[misc]  # this one differs from its class
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
@@ -97,7 +109,9 @@ class Chess(Game):
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
         """Own minus opposing counts; of threats also their sum, if it is the player's turn, or its negative."""
-        values = chess_features.features(s.position.squares, s.position.player)
+        squares, mover = s.position.squares, s.position.player
+        by_lecture = self.feature_names == lecture.NAMES
+        values = lecture.features(squares) if by_lecture else chess_features.features(squares, mover)
         return values if player == 0 else tuple(-v for v in values)
 
     def phase(self, s: State) -> int:
@@ -161,7 +175,11 @@ class Chess(Game):
     # --- the compiled floor ----------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
-        """The same rules for kernels."""
+        """The same rules for kernels; the sets of features have one each."""
+        if self.feature_names == lecture.NAMES:
+            from evallearn.games.chess.lecture_rules import LECTURE_RULES
+
+            return LECTURE_RULES
         from evallearn.games.chess.rules import RULES
 
         return RULES

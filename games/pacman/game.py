@@ -1,8 +1,8 @@
 """Pacman in small mazes: he eats, the ghosts hunt him, and the score is what they play for.
 
 A two-player zero-sum game without chance, as minimax wants it: player 0 is Pacman, player 1 moves every ghost, one
-after the other, so that player 1 plays several times in a row where there are several. The rules are those of the
-classic teaching version:
+after the other, so that player 1 plays several times in a row where there are several. Or each ghost is a player, or
+chance moves them: `seats.py`. The rules are those of the classic teaching version:
 
 - Each move costs Pacman a point, waiting too. A dot is worth 10; the last one wins 500 more and ends the game.
 - A ghost does not wait, and it turns back only where there is no other way.
@@ -16,8 +16,9 @@ classic teaching version:
 Unlike there, scared ghosts are as fast as ever, and being caught by two at once costs 500 points once.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
+# Each game has its own State, and `Game` only promises that states are hashable; who plays the ghosts makes an instance
+# differ from its class; hence:
+# mypy: disable-error-code="override, misc"
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ from typing import ClassVar
 
 from evallearn.errors import BadNotation, IllegalAction, SpecError, unknown
 from evallearn.games.pacman import notation as notation
+from evallearn.games.pacman import seats
 from evallearn.games.pacman.bounds import score_bounds
+from evallearn.games.pacman.seats import APART, NEAR, RANDOM, TOGETHER, WAYS
 from evallearn.games.pacman.state import (
     CAUGHT_POINTS,
     EAST,
@@ -46,7 +49,7 @@ from evallearn.games.pacman.state import (
     State,
     cells_of,
 )
-from evallearn.protocols import Game, Heuristic, Rules
+from evallearn.protocols import CHANCE, Game, Heuristic, Rules
 
 ACTIONS = ("north", "east", "south", "west", "stop")
 ALIASES = {name: a for a, name in enumerate(ACTIONS)} | {
@@ -54,8 +57,6 @@ ALIASES = {name: a for a, name in enumerate(ACTIONS)} | {
     **{"up": NORTH, "right": EAST, "down": SOUTH, "left": WEST},
     **{"stay": STOP, "wait": STOP, ".": STOP},
 }
-NEAR = 8
-"""Capsules and scared ghosts further away than this count as out of reach."""
 POINT = 1 / MOST_POINTS
 """The weight of one point: for scores of a few hundred, tanh(x * POINT) * MOST_POINTS is nearly x."""
 HUNGRY = {"side": 300, "score": 1, "tour": -3, "ghosts_1": -100, "ghosts_2": -20}
@@ -72,6 +73,13 @@ def ghost_actions(s: State, ghost: Ghost) -> tuple[int, ...]:
     """Every way but straight back; back where that is the only one; a wait in a cell without exits."""
     ways = tuple(s.steps(ghost.cell))
     return tuple(a for a in ways if a != reverse(ghost.heading)) or ways or (STOP,)
+
+
+def choices(s: State) -> tuple[int, ...]:
+    """What Pacman, or the ghost whose turn it is, can do."""
+    if s.is_over:
+        return ()
+    return (*s.steps(s.pacman), STOP) if s.turn == 0 else ghost_actions(s, s.ghosts[s.turn - 1])
 
 
 def meet(s: State, who: Sequence[int]) -> State:
@@ -120,6 +128,7 @@ class Pacman(Game):
     parameters: ClassVar[Mapping[str, str]] = {
         "maze": f"one of {', '.join(MAZES)}, or rows such as %%%%%/%P.G%/%%%%% (default small)",
         "moves": f"how many moves Pacman has, 1 to {MAX_MOVES} (default {notation.DEFAULT_MOVES})",
+        "ghosts": "together: one player; apart: a player each; random: moved by chance (default together)",
     }
     # As Pacman sees them; to the ghosts all have the opposite sign. Distances are steps through the maze.
     feature_names: ClassVar[tuple[str, ...]] = (
@@ -143,23 +152,26 @@ class Pacman(Game):
     )
     heuristics: ClassVar[Mapping[str, Heuristic]] = {
         "score": Heuristic(
-            {"score": POINT},
+            {"score": 1},
             "The lectures' bad example: points alone. What lies beyond the horizon is worth nothing, and food eaten "
             "later is worth as much as food eaten now, so Pacman thrashes.",
+            unit=POINT,
         ),
         "hungry": Heuristic(
-            {name: points * POINT for name, points in HUNGRY.items()},
+            HUNGRY,
             "By hand: the way through the dots left, and fear of a ghost one or two steps away. Being alive counts "
             "300: without that, a Pacman with a long way to go would rather be caught.",
+            unit=POINT,
         ),
         "hunter": Heuristic(
-            {name: points * POINT for name, points in HUNTER.items()},
+            HUNTER,
             "By hand: as hungry, and it goes for capsules and scared ghosts; picked by eye from a dozen tries.",
+            unit=POINT,
         ),
     }
 
-    def __init__(self, maze: str = "small", moves: int | str = notation.DEFAULT_MOVES) -> None:
-        """maze: a name or rows; moves: how many Pacman has."""
+    def __init__(self, maze: str = "small", moves: int | str = notation.DEFAULT_MOVES, ghosts: str = TOGETHER) -> None:
+        """maze: a name or rows; moves: how many Pacman has; ghosts: who plays them."""
         limit = str(moves).strip()
         if not (limit.isascii() and limit.isdigit() and len(limit) < 9 and 1 <= int(limit) <= MAX_MOVES):
             raise SpecError(f"pacman moves={moves!r}: give a whole number from 1 to {MAX_MOVES}")
@@ -173,8 +185,25 @@ class Pacman(Game):
         self._initial = s._replace(moves=int(limit))
         given = [] if maze == "small" else [f"maze={maze if known else notation.rows_text(s, ghosts=True)}"]
         given += [] if int(limit) == notation.DEFAULT_MOVES else [f"moves={int(limit)}"]
+        given += self._seat(ghosts)
         if given:
-            self.name = ",".join(["pacman", *given])  # type: ignore[misc]  # of this instance
+            self.name = ",".join(["pacman", *given])
+
+    def _seat(self, ghosts: str) -> list[str]:
+        """Give the ghosts their players; answers what the name must tell of it."""
+        if ghosts not in WAYS:
+            raise unknown("pacman ghosts", str(ghosts), WAYS)
+        self.ghosts = ghosts
+        if ghosts == TOGETHER:
+            return []
+        self.zero_sum = self.antisymmetric = False
+        if ghosts == RANDOM:
+            self.n_players, self.has_chance = 1, True
+        else:
+            self.n_players = 1 + len(self._initial.ghosts)
+            self.feature_names = (*self.feature_names, *seats.APART_NAMES)
+            self.heuristics = seats.greedy(self.heuristics)
+        return [f"ghosts={ghosts}"]
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
@@ -182,18 +211,23 @@ class Pacman(Game):
         return self._initial
 
     def to_play(self, s: State) -> int:
-        """0 for Pacman, 1 for every ghost."""
-        return min(s.turn, 1)
+        """0 for Pacman, 1 for every ghost; or i for the i-th ghost; or CHANCE for every ghost."""
+        if self.ghosts == RANDOM:
+            return CHANCE if s.turn and not s.is_over else 0
+        return s.turn if self.ghosts == APART else min(s.turn, 1)
 
     def actions(self, s: State) -> tuple[int, ...]:
         """North, east, south, west; stop, the last, for Pacman always and for a ghost where there is no exit."""
-        if s.is_over:
-            return ()
-        return (*s.steps(s.pacman), STOP) if s.turn == 0 else ghost_actions(s, s.ghosts[s.turn - 1])
+        return () if self.to_play(s) == CHANCE else choices(s)
+
+    def chances(self, s: State) -> list[tuple[int, float]]:
+        """All moves of a ghost that goes at random, with the same probability."""
+        ways = choices(s)
+        return [(a, 1 / len(ways)) for a in ways]
 
     def result(self, s: State, a: int) -> State:
         """Pacman or the ghost whose turn it is takes a step; then it is the next one's turn."""
-        if a not in self.actions(s):
+        if a not in choices(s):
             raise self._illegal(s, a)
         after = move_pacman(s, int(a)) if s.turn == 0 else move_ghost(s, s.turn - 1, int(a))
         return after._replace(turn=(s.turn + 1) % (1 + len(s.ghosts)))
@@ -203,11 +237,15 @@ class Pacman(Game):
         return s.is_over
 
     def utility(self, s: State, player: int) -> float:
-        """The score to Pacman, the opposite to the ghosts."""
+        """The score to Pacman, the opposite to the ghosts; to ghosts apart what `seats.py` says."""
+        if self.ghosts == APART:
+            return seats.utility_apart(s, player)
         return float(s.score if player == 0 else 0 - s.score)
 
     def bounds(self, s: State, player: int) -> tuple[float, float]:
-        """What `score_bounds` says, or the opposite to the ghosts."""
+        """What `score_bounds` says, or the opposite to the ghosts, apart or not."""
+        if self.ghosts == APART and s.is_over:
+            return (self.utility(s, player),) * 2
         least, most = score_bounds(s)
         return (float(least), float(most)) if player == 0 else (0.0 - most, 0.0 - least)
 
@@ -236,7 +274,8 @@ class Pacman(Game):
             max([0, *(NEAR - d for d in scared)]),
             max(0, tour - s.moves),
         )
-        return values if player == 0 else tuple(-v for v in values)
+        seen = values if player == 0 else tuple(-v for v in values)
+        return (*seen, *seats.nearness(s, player, away)) if self.ghosts == APART else seen
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
@@ -245,7 +284,10 @@ class Pacman(Game):
 
     def from_text(self, text: str) -> State:
         """Reads to_text's form, and a maze alone as its starting position."""
-        return notation.from_text(text)
+        s = notation.from_text(text)
+        if self.ghosts == APART:
+            notation.check_apart(text, s, self.n_players - 1, self.name)
+        return s
 
     def action_to_text(self, s: State, a: int) -> str:
         """north, east, south, west, stop."""
@@ -256,7 +298,7 @@ class Pacman(Game):
         word = text.strip().lower()
         if word not in ALIASES:
             raise BadNotation(f"pacman: {text!r} is no move; expected one of {' '.join(ACTIONS)}")
-        if ALIASES[word] not in self.actions(s):
+        if ALIASES[word] not in choices(s):
             raise self._illegal(s, ALIASES[word])
         return ALIASES[word]
 
@@ -272,10 +314,10 @@ class Pacman(Game):
         if s.is_over:
             return "no moves are left"
         mover = f"ghost {s.turn}" if s.turn else "Pacman"
-        return f"{mover} to move: {self._legal(s)}"
+        return f"{mover} {'goes at random' if self.to_play(s) == CHANCE else 'to move'}: {self._legal(s)}"
 
     def _legal(self, s: State) -> str:
-        return " ".join(ACTIONS[a] for a in self.actions(s)) or "none"
+        return " ".join(ACTIONS[a] for a in choices(s)) or "none"
 
     def _illegal(self, s: State, a: int) -> IllegalAction:
         shown = ACTIONS[int(a)] if a in range(5) else repr(a)
@@ -295,10 +337,14 @@ class Pacman(Game):
     # --- the compiled floor ----------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
-        """The same rules for kernels."""
-        from evallearn.games.pacman.rules import RULES
+        """The same rules for kernels, as the ghosts are played."""
+        if self.ghosts == TOGETHER:
+            from evallearn.games.pacman.rules import RULES
 
-        return RULES
+            return RULES
+        from evallearn.games.pacman.seats_rules import APART_RULES, RANDOM_RULES
+
+        return APART_RULES if self.ghosts == APART else RANDOM_RULES
 
     def encode(self, s: State) -> tuple[int, ...]:
         """See `notation.py`."""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from evallearn.errors import BadNotation
 from evallearn.games.pacman.state import (
+    CAUGHT_POINTS,
     MAX_CELLS,
     MAX_GHOSTS,
     MAX_MOVES,
@@ -219,6 +220,18 @@ def check(text: str, s: State) -> None:
             f"the score could become {low} to {high}, and {-MOST_POINTS} to {MOST_POINTS} is allowed: "
             "use less food, fewer capsules or ghosts, or another score",
         )
+
+
+def check_apart(text: str, s: State, ghosts: int, name: str) -> None:
+    """Refuse what has no seats for its ghosts where each is a player, or pays them more than there can be."""
+    if len(s.ghosts) != ghosts:
+        raise bad(
+            text,
+            f"{len(s.ghosts)} ghosts, but {name} has {ghosts}, each a player: name a maze with as many (maze=), or "
+            "leave out ghosts=apart",
+        )
+    if s.caught and s.score - CAUGHT_POINTS > MOST_POINTS:
+        raise bad(text, f"caught with a score of {s.score}: at most {MOST_POINTS + CAUGHT_POINTS} is allowed")
 
 
 CANONICAL = {**{m: m for m in MARKS}, "O": "o", "p": "P", "g": "G", " ": "-"}

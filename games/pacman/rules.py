@@ -14,7 +14,7 @@ import numpy as np
 from evallearn.compiled.bits import jitable, mix64, popcount, u64
 from evallearn.games.pacman import state as world
 from evallearn.games.pacman.bounds_rules import bounds_mover
-from evallearn.games.pacman.game import NEAR
+from evallearn.games.pacman.seats import NEAR
 from evallearn.games.pacman.state import MAX_GHOSTS, MAX_MOVES, STOP
 from evallearn.games.pacman.words import (
     CELL,
@@ -217,8 +217,8 @@ def active_ghosts_on(s, low, high):
 
 
 @jitable
-def features_mover(s, out):
-    """One flood from Pacman and one from the ghosts, step by step together."""
+def features_to(s, sign, out):
+    """As Pacman sees them, times the sign. One flood from Pacman and one from the ghosts, step by step together."""
     across, free_low, free_high = width(s), ~s.walls_low, ~s.walls_high
     theirs_low, theirs_high, scared_low, scared_high, n_scared = ghost_sets(s)
     mine_low, mine_high = bit(pacman(s))
@@ -248,7 +248,6 @@ def features_mover(s, out):
         theirs_low, theirs_high = grown(theirs_low, theirs_high, free_low, free_high, across)
         steps += 1
     way = tour(s)
-    sign = 1 if turn(s) == 0 else -1
     out[0] = sign
     out[1] = sign * score(s)
     out[2] = sign * (popcount(s.food_low) + popcount(s.food_high))
@@ -264,6 +263,11 @@ def features_mover(s, out):
     out[12] = sign * n_scared
     out[13] = sign * scared_near
     out[14] = sign * max(0, way - moves(s))
+
+
+@jitable
+def features_mover(s, out):
+    features_to(s, 1 if turn(s) == 0 else -1, out)
 
 
 @jitable

@@ -135,6 +135,13 @@ MAZES = {
         %-%%%%%%%
         %---....%
         %%%%%%%%%""",
+    # Trapped as well, unless the ghost on the left goes the wrong way: then the dots can be reached.
+    "gamble": """
+        %%%%%%%%%
+        %---P-G-%
+        %G%%%%%%%
+        %..-----%
+        %%%%%%%%%""",
     # A capsule in a corner turns the chase round.
     "capsule": """
         %%%%%%%%%%

@@ -102,6 +102,30 @@ def test_adjusting_does_not_bias_even_with_skewed_luck() -> None:
     assert np.std(means) < 0.6 * np.std(values.mean(axis=1))
 
 
+@pytest.mark.parametrize("n", [FEWEST_FOR_A_SLOPE, 50])
+def test_interval_without_luck_holds_the_truth(n: int) -> None:
+    """400 samples of skewed noise and luck, 1.1 % standard deviation; see `benchmarks/intervals.py margins`."""
+    rng, held = np.random.default_rng(n), 0
+    for i in range(400):
+        luck = rng.normal(size=n)
+        found = control_variate(0.9 * luck + 0.6 * rng.exponential(size=n), luck).mean(seed=i, resamples=400)
+        held += found.low <= 0.6 <= found.high
+    assert 0.93 <= held / 400 <= 0.98
+
+
+def test_error_of_the_slope_is_that_of_least_squares() -> None:
+    rng = np.random.default_rng(9)
+    luck = rng.normal(0.5, 1, 20)
+    values = 0.3 + 0.8 * luck + rng.normal(0, 0.5, 20)
+    design = np.column_stack([np.ones(20), luck])
+    (intercept, slope), squares, *_ = np.linalg.lstsq(design, values)
+    error = math.sqrt(squares[0] / 18 * np.linalg.inv(design.T @ design)[0, 0])
+    found = control_variate(values.tolist(), luck.tolist())
+    mean = found.mean()
+    assert (mean.value, found.slope, mean.standard_error) == pytest.approx((intercept, slope, error))
+    assert min(mean.high - mean.value, mean.value - mean.low) >= 2.1 * error  # Student's t with 18 degrees of freedom
+
+
 def test_useless_luck_does_no_harm() -> None:
     rng = np.random.default_rng(8)
     found = control_variate(rng.normal(size=300), rng.normal(size=300))

@@ -2,16 +2,21 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import random
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from evallearn import get_game
 from evallearn.agents import Agent, RandomAgent, SearchAgent, parse_agent
 from evallearn.arena import MatchConfig, MatchResult, Tally, openings, play_match
 from evallearn.arena import openings as openings_function
+from evallearn.arena.openings import Opening
+from evallearn.arena.seating import Played
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import IllegalAction, SpecError
 from evallearn.evaluators import LinearEval
@@ -234,6 +239,58 @@ def test_openings_are_distinct_open_and_depend_on_the_seed_only() -> None:
     assert found == openings(C4, 500, 6, seed=1)
     assert found[:400] == openings(C4, 400, 6, seed=1)
     assert found != openings(C4, 500, 6, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "mirror"), [("connect_four", lambda a: 6 - a), ("othello", lambda a: 8 * (a % 8) + a // 8)]
+)
+def test_openings_are_different_up_to_symmetry(name: str, mirror: Callable[[int], int]) -> None:
+    """Of 1,000 of Connect Four 55 were mirror images of others. Mirrored moves lead to the mirrored position."""
+    game = get_game(name)
+    found = openings(game, 1000, game.opening_plies, seed=1)
+    assert len({min(game.images(o.state)) for o in found}) == len(found) == 1000
+    for o in found[:50]:
+        s = game.initial()
+        for a in o.actions or ():
+            s = game.result(s, a if a == 64 else mirror(a))  # type: ignore[operator, arg-type]  # integers there
+        assert set(game.images(s)) == set(game.images(o.state))
+
+
+def test_mirrored_games_are_one() -> None:
+    """From the empty board 1 2 3 is 7 6 5, but 1 2 3 is not 1 6 5; from an uneven opening none is another."""
+    even, uneven = C4.from_text(""), C4.from_text("1")
+    for opening, games, distinct in (
+        (even, ([0, 1, 2], [6, 5, 4]), 1), (even, ([0, 1, 2], [0, 5, 4]), 2), (uneven, ([1, 2], [5, 4]), 2),
+    ):  # fmt: skip
+        tally = Tally(C4, ("a", "b"), None, 1)
+        tally.add(
+            Opening(opening),
+            [Played((i, 1 - i), a, [1.0, -1.0], [2, 2], [0, 0], [0.0, 0.0]) for i, a in enumerate(games)],
+        )
+        assert tally.result(seed=1, random_plies=0, asked=1, records=[]).distinct_games == distinct
+
+
+def test_the_other_openings_of_a_seed_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those without images among the earlier ones, in their order; more come after them."""
+    found = openings(C4, 1000, 6, seed=1)
+    monkeypatch.setattr(type(C4), "images", lambda self, s: (s,))
+    before, seen = openings(C4, 1000, 6, seed=1), set[Any]()
+    monkeypatch.undo()
+    kept = [o for o in before if (e := min(C4.images(o.state))) not in seen and not seen.add(e)]  # type: ignore[arg-type, func-returns-value]  # its own State
+    assert len(kept) == 945
+    assert found[:945] == kept
+
+
+@pytest.mark.parametrize("name", ["connect_four", "othello", "tic_tac_toe", "checkers"])
+def test_images_tell_all_that_a_state_does(name: str) -> None:
+    """Different positions of random games have different images, unless one is the other mirrored."""
+    game, rng = get_game(name), random.Random(1)
+    first: dict[Any, Any] = {}
+    for _ in range(30):
+        s = game.initial()
+        while not game.is_terminal(s):
+            assert first.setdefault(game.images(s)[0], s) == s
+            s = game.result(s, rng.choice(game.actions(s)))
 
 
 def test_openings_are_never_repeated() -> None:

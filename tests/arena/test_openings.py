@@ -56,6 +56,12 @@ def test_bad_files_are_refused_with_the_line(tmp_path: Path, text: str, message:
         read_openings(path, TTT)
 
 
+def test_mirror_images_in_a_file_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "openings.txt").write_text("12\n44\n76\n")
+    with pytest.raises(SpecError, match="line 3: a mirror image of the position of line 1: take one of them out"):
+        read_openings(tmp_path / "openings.txt", get_game("connect_four"))
+
+
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         SpecError, match="cannot read the openings .*absent.txt .No such file or directory.: give a file"

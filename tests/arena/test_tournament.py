@@ -18,6 +18,8 @@ from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval, save_evaluator
 from evallearn.games.connect_four import ConnectFour
 from evallearn.protocols import Limits
+from evallearn.report import render_tournament
+from evallearn.report.words import stopped_words
 
 C4 = ConnectFour()
 CONFIG = MatchConfig(pairs=8, seed=2)
@@ -140,3 +142,17 @@ def test_match_stops_when_the_sprt_has_decided_whatever_the_workers() -> None:
     assert worse.sprt is not None
     assert worse.sprt.decision == "H0"
     assert play_match(C4, a, b, MatchConfig(pairs=2, seed=2, sprt=Sprt(0, 50))).sprt.decision is None  # type: ignore[union-attr]  # it has one
+
+
+def test_tournament_with_an_sprt_says_that_its_ratings_are_not_corrected() -> None:
+    players = agents("handwritten:threats@depth=2", "zero@depth=1", "random")
+    found = play_tournament(C4, players, MatchConfig(pairs=60, seed=2, sprt=Sprt(0, 100)))
+    assert found.stopped_by_sprt == 3
+    data = found.to_json()
+    assert data["stopped_by_sprt"] == 3
+    warning = "An SPRT stopped 3 of 3 matches. The ratings are not corrected for the stop: they lie too far apart."
+    assert stopped_words(data) == warning
+    assert warning in render_tournament(data)
+    plain = play_tournament(C4, players, MatchConfig(pairs=5, seed=2))
+    assert plain.stopped_by_sprt == 0
+    assert "SPRT stopped" not in render_tournament(plain.to_json())

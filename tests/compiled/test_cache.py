@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import toys
 
@@ -18,6 +19,8 @@ from evallearn.compiled import specialise as specialise_module
 from evallearn.compiled.game import TEMPLATE, CompiledGame, game_bindings
 from evallearn.compiled.specialise import announce, cache_folder, specialise
 from evallearn.errors import GameError
+from evallearn.evaluators import LinearEval
+from evallearn.evaluators.batch import TEMPLATE as BATCH
 
 GAME = """
 from typing import NamedTuple
@@ -339,6 +342,37 @@ def test_cache_is_keyed_by_us_whatever_numba_was_told(empty_cache, monkeypatch):
     module = specialise(TEMPLATE, **bindings())
     assert Path(module.look._cache.cache_path).is_relative_to(empty_cache)
     assert (config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES) == ("/somewhere/else", "InTreeCacheLocator")
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_kernel_that_is_damaged_on_disk_is_compiled_anew(suffix, empty_cache, monkeypatch, caplog):
+    def fresh() -> Any:
+        monkeypatch.setattr(specialise_module, "_loaded", {})
+        return specialise(BATCH, **bound)
+
+    g = toys.DoubleMove()
+    words = np.array([g.encode(g.initial())], np.uint64)
+    kernel = LinearEval.zero(g).kernel()
+    rules = toys.DOUBLE_MOVE_RULES
+    bound = {
+        "State": rules.State, "is_terminal": rules.is_terminal, "utility_mover": rules.utility_mover,
+        "evaluate_mover": kernel.evaluate_mover, "N_WORDS": rules.n_words,
+    }  # fmt: skip
+    out = np.empty(1, np.float32)
+    hits = []
+    for damaged in (False, True, False):
+        if damaged:
+            (file,) = [f for f in empty_cache.rglob(f"*.{suffix}") if "evaluate_rows" in f.name]
+            data = bytearray(file.read_bytes())
+            data[len(data) // 2] ^= 4
+            file.write_bytes(data)
+        module = fresh()
+        module.evaluate_rows(words, kernel.params.copy(), out)
+        assert out.tolist() == [0.0]
+        hits.append(sum(module.evaluate_rows.stats.cache_hits.values()))
+    assert hits == [0, 0, 1]
+    told = [m for m in caplog.messages if "is damaged or gone: that kernel is compiled anew" in m]
+    assert len(told) == (suffix == "nbc")
 
 
 def test_template_that_fails_leaves_nothing_behind(empty_cache, tmp_path):

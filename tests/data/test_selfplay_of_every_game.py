@@ -16,7 +16,8 @@ from evallearn.data import Dataset, SelfPlayConfig, play_game, run_selfplay
 from evallearn.data.boards import on_fastest_floor
 from evallearn.protocols import CHANCE, Game
 
-NAMES = ("pig,target=30", "backgammon", "2048", "pacman", "three_player_connect", "tic_tac_toe")
+GHOSTS = ("pacman,maze=two_ghosts,ghosts=apart", "pacman,maze=two_ghosts,ghosts=random")
+NAMES = ("pig,target=30", "backgammon", "2048", "pacman", *GHOSTS, "three_player_connect", "tic_tac_toe")
 CONFIG = SelfPlayConfig(games=6, seed=3, random_plies=4, exploration=0.0, games_per_shard=4)
 
 

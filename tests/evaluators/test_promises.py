@@ -141,9 +141,9 @@ def test_explanation_sums_to_the_raw_value(name):
         for s in (s for s in positions(name)[:40] if not g.is_terminal(s)):
             for player in range(g.n_players):
                 viewer = g.viewer(s) if two_sided(name) else player
-                raw = e.raw(np.asarray(g.features(s, viewer), np.float32).tolist(), g.phase(s))
+                raw = e.raw(np.asarray(e.game.features(s, viewer), np.float32).tolist(), g.phase(s))
                 parts = e.explain(s, player)
-                assert set(parts) == {*g.feature_names, "to move"}
+                assert set(parts) == {*e.game.feature_names, "to move"}
                 signed = raw if player == viewer else -raw
                 assert math.isclose(
                     math.fsum(parts.values()), signed, rel_tol=1e-9, abs_tol=1e-9 * max(map(abs, parts.values()))

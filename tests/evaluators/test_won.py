@@ -182,5 +182,5 @@ def test_a_file_of_an_eval_that_learned_the_other_thing_is_refused(
 ) -> None:
     path = save_evaluator(LinearEval.zero(made_by()), tmp_path / "e.safetensors")
     assert load_evaluator(path, made_by()).kind == "linear"
-    with pytest.raises(EvaluatorError, match="squash is 'tanh.*', harvest needs 'tanh.*': refit it"):
+    with pytest.raises(EvaluatorError, match="does not say .*, as an Eval of harvest must: refit it"):
         load_evaluator(path, read_by())

@@ -27,7 +27,7 @@ def test_there_are_two_heuristics_of_known_features(game: Game) -> None:
     assert len(game.heuristics) >= 2
     for heuristic in game.heuristics.values():
         rows = [heuristic.weights] if hasattr(heuristic.weights, "keys") else heuristic.weights
-        assert {name for row in rows for name in row} <= set(game.feature_names)
+        assert {name for row in rows for name in row} <= set(game.seen_as(heuristic.view or game.name).feature_names)
         assert heuristic.note
 
 

@@ -213,7 +213,7 @@ def test_parameters_choose_maze_and_moves():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"maze": "smal"}, "unknown pacman maze 'smal': did you mean 'small'? known: capsule, open, small"),
+        ({"maze": "smal"}, "unknown pacman maze 'smal': did you mean 'small'? known: capsule, gamble, open, small"),
         ({"maze": "x"}, "or rows such as %%%%%/%P.G%/%%%%%"),
         (
             {"maze": "%%%/%P%/%%%"},

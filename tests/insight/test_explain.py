@@ -131,6 +131,7 @@ def test_dice_and_more_players_are_explained(capsys: pytest.CaptureFixture[str])
     assert "to second" in out
     assert "to third" in out
     assert "The dice come next" in told(capsys, "handwritten:race", "start", "--game", "backgammon")
+    assert "Chance moves next; then first is to move." in told(capsys, "handwritten:snake", "start", "--game", "2048")
     assert "The dice come next" not in told(
         capsys, "handwritten:race", "start", "--game", "backgammon", "--roll", "3", "1"
     )

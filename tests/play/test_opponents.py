@@ -109,7 +109,7 @@ def test_a_whole_game_against_minimax(monkeypatch: pytest.MonkeyPatch, capsys: p
     told = capsys.readouterr().out
     assert "second: minimax:zero@depth=6" in told
     assert "2:2 is not minimax-optimal (proven), worth -1, a loss: 2 given away\nbetter: 1:1, worth +1, a win" in told
-    assert "the machine plays 1:2   (it expects +1, a win; proven)" in told
+    assert "the machine plays 1:2   (it expects +1, a win in 2 plies; proven)" in told
     assert "\n2:1 is the only move\n" in told
     assert "the machine has won: -1 to you, +1 to the machine" in told
 

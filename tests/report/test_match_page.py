@@ -50,6 +50,7 @@ def match(**changes: Any) -> Result:
             "variance_ratio": 0.25,
         },
         "sprt": None,
+        "stop": None,
         "distinct_games": 1998,
         "pairs_asked": 1000,
         "moves": [40000, 40100],
@@ -65,6 +66,15 @@ def match(**changes: Any) -> Result:
         "files": {"games": "runs/matches/backgammon-1a2b3c/games.jsonl"},
         "evallearn": "0.2.0",
     } | changes
+
+
+STOP = {
+    "elo_corrected": True,
+    "elo_as_counted": 73.2,
+    "low_as_counted": 50.0,
+    "high_as_counted": 95.0,
+    "uncorrected": ["score", "margin", "luck", "curve"],
+}
 
 
 def sprt(decision: str | None, **more: Any) -> Result:
@@ -129,11 +139,27 @@ def test_sprt_has_a_gauge_and_a_warning(no_plots: None) -> None:
     page = render_match(match(sprt=sprt("H1"), pairs_asked=5000))
     assert 'style="left:100.0%"' in page
     assert "H1 accepted" in page
-    assert "a little too far" in page
+    assert "ends too far out. The Elo above is not corrected for the stop." in " ".join(page.split())
     assert "1,000 of 5,000: the SPRT has decided" in page
     page = render_match(match(sprt=sprt(None)))
     assert 'style="left:75.5%"' in page
     assert "not decided" in page
+
+
+def test_page_says_whether_the_stop_is_corrected(no_plots: None) -> None:
+    corrected = match(sprt=sprt("H1"), stop=STOP)
+    said = seen(render_match(corrected))
+    assert "corrected for the stop (counted: +73)" in said
+    assert "The Elo above is corrected for the stop." in said
+    assert "sets not corrected for the stop" in said  # the score
+    assert "Not corrected for the stop: the SPRT found a moment when it looked clear." in said  # the points
+    assert match_headline(corrected).endswith(", corrected for the stop.")
+    assert match_headline(match(sprt=sprt("H1"), stop=STOP | {"elo_corrected": False})).endswith(
+        ", not corrected for the stop."
+    )
+    undecided = seen(render_match(match(sprt=sprt(None), stop=STOP)))
+    assert "The Elo above" not in undecided
+    assert "counted: +7" not in undecided
 
 
 def test_fewer_openings_than_asked_for_are_explained(no_plots: None) -> None:

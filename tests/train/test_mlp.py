@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from evallearn.errors import DataError, SpecError
-from evallearn.train import ArrayStream, LinearEvalTrainer, MlpTrainer, measure
+from evallearn.data.dataset import is_test
+from evallearn.errors import DataError, EvallearnError, SpecError
+from evallearn.train import ArrayStream, LinearEvalTrainer, MlpTrainer, measure, mlp
+from evallearn.train.validation import ValidationStream
 
 TWO = {"weights": [[0.8, -0.05, 3.0], [-0.4, 0.1, 0.0]], "bias": [0.2, -0.3]}
 QUICK = {"epochs": 2, "batch_size": 256}
@@ -91,13 +94,14 @@ def test_the_users_torch_is_left_as_it_was(make_records):
 
 
 def test_predictions_equal_the_net_that_was_trained(make_records):
-    """Standardisation is folded into w1 and b1: the held-out loss of raw features is the one that training saw."""
+    """Standardisation is folded into w1 and b1: the validation loss of raw features is the one that training saw."""
     records = make_records(5000, **TWO)
     records["features"][:, 2] = 7.0
     stream = ArrayStream(**records)
     got = MlpTrainer(**QUICK).fit(stream)
     best = got.history_[got.best_epoch_ - 1]
-    assert measure(got.predict, stream).log_loss == pytest.approx(best["test_loss"], abs=1e-5)
+    found = measure(got.predict, ValidationStream(stream), "validation")
+    assert found.log_loss == pytest.approx(best["validation_loss"], abs=1e-5)
     assert not got.tensors_["w1"][2].any()
 
 
@@ -124,9 +128,9 @@ def test_every_epoch_is_told_and_the_best_one_kept():
     noise = ArrayStream(rng.normal(size=(600, 3)), np.sign(rng.normal(size=600)), game=np.arange(600), test_share=0.5)
     calls = []
     got = MlpTrainer(epochs=50, patience=3, batch_size=32).fit(noise, on_epoch=lambda *told: calls.append(told))
-    losses = [h["test_loss"] for h in got.history_]
+    losses = [h["validation_loss"] for h in got.history_]
     assert [c[:2] for c in calls] == [(i + 1, 50) for i in range(len(losses))]
-    assert [c[2:] for c in calls] == [(h["train_loss"], h["test_loss"]) for h in got.history_]
+    assert [c[2:] for c in calls] == [(h["train_loss"], h["validation_loss"]) for h in got.history_]
     assert got.best_epoch_ == np.argmin(losses) + 1
     assert len(losses) == got.best_epoch_ + 3  # noise cannot be learned: it stops early
 
@@ -156,9 +160,54 @@ def test_a_loss_that_is_not_a_number_stops_the_fit(make_records):
         MlpTrainer(learning_rate=1e30, weight_decay=0.0, **QUICK).fit(stream)
 
 
-def test_an_empty_test_split_is_refused(make_records):
-    with pytest.raises(DataError, match="the test split holds no records, and the best epoch is chosen by held-out"):
-        MlpTrainer().fit(ArrayStream(**make_records(100, **TWO), test_share=0.0))
+def test_too_few_games_to_choose_an_epoch_by_are_refused(make_records):
+    records = {**make_records(100, **TWO), "game": np.ones(100, int)}
+    with pytest.raises(DataError, match="the validation split, a tenth of the training games, holds no records"):
+        MlpTrainer().fit(ArrayStream(**records, test_share=0.0))
+
+
+def misleading_stream(seed):
+    """Noise, but the test games have outcomes by x0: their loss falls as long as x0's weight happens to grow."""
+    rng = np.random.default_rng(seed)
+    x, game = rng.normal(size=(1200, 3)), np.arange(1200)
+    y = np.where(is_test(0, game, 0.5), np.sign(x[:, 0]), np.sign(rng.normal(size=1200)))
+    return ArrayStream(x, y, game=game, test_share=0.5)
+
+
+def test_the_test_split_does_not_choose_the_epoch(monkeypatch):
+    """Another epoch would look better there; the trainer does not so much as read it."""
+    stream, asked, there = misleading_stream(1), [], []
+    whole, loss = stream.batches, mlp._validation_loss
+    test_split = SimpleNamespace(batches=lambda split: whole("test"))
+
+    def watched(split):
+        asked.append(split)
+        return whole(split)
+
+    def noted(split, summary, net):
+        there.append(loss(test_split, summary, net))
+        return loss(split, summary, net)
+
+    monkeypatch.setattr(stream, "batches", watched)
+    monkeypatch.setattr(mlp, "_validation_loss", noted)
+    got = MlpTrainer(epochs=8, patience=8, batch_size=32).fit(stream)
+    assert set(asked) == {"train"}
+    assert got.best_epoch_ == np.argmin([h["validation_loss"] for h in got.history_]) + 1
+    assert min(there) < there[got.best_epoch_ - 1] - 0.001
+
+
+def test_validation_games_are_whole_and_not_learned_from(make_records):
+    stream = ArrayStream(**make_records(3000, **TWO))
+    split = ValidationStream(stream)
+    rows = {k: np.concatenate([b.game for b in split.batches(k)]) for k in ("train", "validation")}
+    learned, chosen = (set(g.tolist()) for g in rows.values())
+    assert not learned & chosen
+    test = {g for b in stream.batches("test") for g in b.game.tolist()}
+    assert not chosen & test
+    assert sum(map(len, rows.values())) == sum(len(b.game) for b in stream.batches("train"))
+    assert 0.05 < len(chosen) / len(learned | chosen) < 0.15
+    with pytest.raises(EvallearnError, match="unknown split 'test'"):
+        next(split.batches("test"))
 
 
 def test_a_stream_that_shrinks_is_refused(make_records):
@@ -170,7 +219,7 @@ def test_a_stream_that_shrinks_is_refused(make_records):
         return iter(list(whole(split))[: 3 if len(reads) > 1 else None])
 
     stream.batches = shrinking
-    with pytest.raises(DataError, match="records at first and 300 in a later pass"):
+    with pytest.raises(DataError, match=r"records at first and 2\d\d in a later pass"):
         MlpTrainer(**QUICK).fit(stream)
 
 

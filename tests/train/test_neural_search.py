@@ -186,8 +186,8 @@ def test_it_learns_that_threats_win(target):
     ("settings", "match"),
     [
         ({"target": "leaf"}, "target='leaf': give one of td, tdleaf, rootstrap, treestrap"),
-        ({"depth": 0}, "depth=0: give 1 to"),
-        ({"target": "tdleaf", "depth": 999}, "depth=999: give 1 to"),
+        ({"depth": 0}, "depth=0: give a whole number from 1 to"),
+        ({"target": "tdleaf", "depth": 999}, "depth=999: give a whole number from 1 to"),
         ({"depth": 2, "exact_from": 0.5}, "exact_from=0.5: give 1, or td with a depth of 1"),
     ],
     ids=str,

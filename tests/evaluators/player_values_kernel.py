@@ -1,0 +1,15 @@
+# mypy: ignore-errors
+"""Template: an Eval's kernel over many states. Injected: State, evaluate_player, N_WORDS, CACHE."""
+
+import numpy as np
+from numba import njit
+from numba.np.unsafe.ndarray import to_fixed_tuple
+
+
+@njit(cache=CACHE)
+def values(words, players, box, out):
+    """out: the value of each state to the player beside it."""
+    params = box[0]
+    for i in range(len(words)):
+        s = State(*to_fixed_tuple(words[i], N_WORDS))
+        out[i] = evaluate_player(s, np.int64(players[i]), params)
