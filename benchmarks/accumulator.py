@@ -22,10 +22,12 @@ from typing import Any, ClassVar
 
 from evallearn.bench.speed import Contestant, positions
 from evallearn.compiled.specialise import specialise
+from evallearn.core.game import Game, State
+from evallearn.core.rules import Rules
+from evallearn.core.search import Limits
 from evallearn.evaluators.quantised import QuantisedNet, quantise
 from evallearn.games.connect_four import ConnectFour
 from evallearn.games.othello import Othello
-from evallearn.protocols import Game, Limits, Rules, State
 from evallearn.search import AlphaBeta
 from evallearn.train.neural import NeuralTrainer
 

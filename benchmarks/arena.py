@@ -19,8 +19,8 @@ import evallearn.arena.match as match
 from evallearn import get_game
 from evallearn.agents import parse_agent
 from evallearn.arena import MatchConfig, play_match
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import EvallearnError
-from evallearn.trust import FULL_TRUST
 
 BEST_OF = 5
 """Runs of each; the quickest counts, because a busy machine only ever adds to it."""

@@ -32,12 +32,13 @@ from pubeval import PubevalAgent, play_pairs, read_weights
 from evallearn import get_game, parse_agent, play_match
 from evallearn.agents import Agent, SearchAgent, split_limits
 from evallearn.arena import MatchConfig
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game
+from evallearn.core.shares import Share, counted, share_of
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import DataError, EvallearnError, SpecError
 from evallearn.evaluators import read_header
 from evallearn.games.backgammon.notation import position_id
-from evallearn.protocols import Evaluator, Game
-from evallearn.shares import Share, counted, share_of
-from evallearn.trust import FULL_TRUST
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/backgammon"
 DECISIONS, SHARES = "gnubg_reference_dev.jsonl", "gnubg_reference.meta.json"

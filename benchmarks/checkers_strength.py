@@ -23,11 +23,11 @@ from strength_command import run, show
 from evallearn import get_game, parse_agent, play_match
 from evallearn.agents import Agent
 from evallearn.arena import MatchConfig
+from evallearn.core.shares import counted
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import DataError
 from evallearn.games.checkers.moves import State
 from evallearn.games.checkers.table import EndgameTable, build_table
-from evallearn.shares import counted
-from evallearn.trust import FULL_TRUST
 
 SAMPLE = Path(__file__).resolve().parents[2] / "shared/reference/checkers/checkers_egdb_sample_dev.csv"
 GAME = get_game("checkers")

@@ -21,10 +21,10 @@ from strength_command import run, show
 from evallearn import get_game, parse_agent, play_match
 from evallearn.agents import Agent
 from evallearn.arena import MatchConfig, MatchResult
+from evallearn.core.game import State
+from evallearn.core.shares import counted
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import DataError
-from evallearn.protocols import State
-from evallearn.shares import counted
-from evallearn.trust import FULL_TRUST
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/chess"
 WAC, OPENINGS = "chess_wac.epd", "chess_openings_30.fen"

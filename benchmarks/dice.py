@@ -23,9 +23,9 @@ from evallearn.arena.bootstrap import control_variate
 from evallearn.arena.openings import Opening
 from evallearn.arena.seating import score_set, seatings
 from evallearn.arena.table import Table
+from evallearn.core.trust import FULL_TRUST
+from evallearn.core.workers import imap
 from evallearn.errors import EvallearnError
-from evallearn.trust import FULL_TRUST
-from evallearn.workers import imap
 
 PAIRS_PER_JOB = 20
 RESAMPLES = 2000

@@ -37,7 +37,7 @@ from evallearn.arena.stats import (
     score_of_elo,
 )
 from evallearn.arena.stopped import elo_after_sprt
-from evallearn.shares import jeffreys
+from evallearn.core.shares import jeffreys
 
 Row = dict[str, Any]
 """One line of a table; coverages are shares of 1."""

@@ -22,12 +22,14 @@ from strength_command import ended
 
 from evallearn import get_game
 from evallearn.agents import SearchAgent, parse_evaluator
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game
+from evallearn.core.search import Limits
+from evallearn.core.trust import FULL_TRUST
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.learn import fit_evaluator
-from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.train import OnlineTrainer
-from evallearn.trust import FULL_TRUST
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ import numpy as np
 
 from evallearn import get_game
 from evallearn.agents import SearchAgent
+from evallearn.core.search import Limits
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.evaluators import LinearEval
-from evallearn.protocols import Limits
 from evallearn.train import ArrayStream, LinearEvalTrainer
 from evallearn.train.leaves import QuietStream
 from evallearn.train.online_trainer import OnlineTrainer

@@ -31,9 +31,9 @@ from evallearn import get_game
 from evallearn.compiled.game import CompiledGame
 from evallearn.compiled.specialise import specialise
 from evallearn.compiled.vectors import add_rows
+from evallearn.core.game import CHANCE
 from evallearn.errors import EvallearnError
 from evallearn.evaluators.net import NetEval
-from evallearn.protocols import CHANCE
 from evallearn.train.neural import NeuralLearner
 from evallearn.train.neural_play import Actor
 from evallearn.train.neural_settings import NeuralSettings

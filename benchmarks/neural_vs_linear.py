@@ -29,12 +29,14 @@ import evallearn
 from evallearn import get_game
 from evallearn.agents import SearchAgent
 from evallearn.arena import MatchConfig, MatchResult, play_match
-from evallearn.atomic import write_json
 from evallearn.bench.speed import Contestant, positions
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.files import write_json
+from evallearn.core.game import Game, State
+from evallearn.core.search import Limits
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import quantise
-from evallearn.protocols import Evaluator, Game, Limits, State
 from evallearn.train.neural import NeuralTrainer
 
 HOW = (("td", 1), ("td", 2), ("tdleaf", 2), ("rootstrap", 2), ("treestrap", 2))

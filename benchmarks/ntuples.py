@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from evallearn import get_game
+from evallearn.core.game import Game, State
+from evallearn.core.search import Limits
+from evallearn.core.shares import Share, counted
 from evallearn.evaluators import PatternEval, load_evaluator, save_evaluator
 from evallearn.evaluators.batch import evaluate_words
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.patterns import pattern_set
-from evallearn.protocols import Game, Limits, State
 from evallearn.search import AlphaBeta
-from evallearn.shares import Share, counted
 from evallearn.train.patterns import PatternTrainer
 from evallearn.train.self_taught import Progress
 from evallearn.train.td import TdLearner

@@ -22,11 +22,11 @@ import numpy as np
 from numba import njit
 from strength_command import ended
 
+from evallearn.core.shares import Share, share_of
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators import PatternEval, load_evaluator
 from evallearn.games.othello import Othello
-from evallearn.games.othello_rules import RULES, State
-from evallearn.shares import Share, share_of
+from evallearn.games.othello.rules import RULES, State
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/othello"
 RANDOM_RATE = 0.1

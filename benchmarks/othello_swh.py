@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
+from evallearn.core.game import Heuristic
+from evallearn.core.shares import Share, share_of
 from evallearn.errors import unknown
 from evallearn.games.othello import Othello
-from evallearn.games.othello_rules import RULES, State
-from evallearn.protocols import Heuristic
-from evallearn.shares import Share, share_of
+from evallearn.games.othello.rules import RULES, State
 
 SWH = Path(__file__).resolve().parents[2] / "shared/reference/othello/othello_players/SWH.wpc"
 RANDOM_RATE = 0.1

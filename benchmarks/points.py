@@ -16,12 +16,12 @@ from strength_command import ended
 
 from evallearn import get_game
 from evallearn.agents import Agent, parse_agent
+from evallearn.core.game import Game
+from evallearn.core.trust import FULL_TRUST
 from evallearn.data import Record, SelfPlayConfig
 from evallearn.data.boards import on_fastest_floor
-from evallearn.data.selfplay import play_game
+from evallearn.data.generate import play_game
 from evallearn.errors import SpecError
-from evallearn.protocols import Game
-from evallearn.trust import FULL_TRUST
 
 BAND = 4000
 """Points of a row of the table."""

@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 
 from evallearn.agents import Agent, SearchAgent, zero_evaluator
-from evallearn.compiled.absent import bindings
+from evallearn.compiled.hooks import bindings
 from evallearn.compiled.specialise import specialise
+from evallearn.core.evaluator import EvalKernel, Evaluator
+from evallearn.core.game import CHANCE, Game
+from evallearn.core.rng import scramble
+from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import DataError
 from evallearn.games.backgammon.game import CONTACT
 from evallearn.games.backgammon.moves import BAR, CHECKERS, OFF, Side, State, is_race, turns
 from evallearn.games.backgammon.planes import count_at
-from evallearn.mixing import scramble
-from evallearn.protocols import CHANCE, EvalKernel, Evaluator, Game, Limits, SearchResult
-from evallearn.search.rollout import Stream, first_word
+from evallearn.search.montecarlo.playouts import Stream, first_word
 
 TEMPLATE = Path(__file__).with_name("pubeval_kernel.py")
 FILES = ("WT.race", "WT.cntc")

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evallearn import get_game
-from evallearn.protocols import CHANCE, Game, State
+from evallearn.core.game import CHANCE, Game, State
 from evallearn.quality import Item, Suite, write_suite
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference"

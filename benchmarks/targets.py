@@ -19,10 +19,11 @@ from typing import Any
 from evallearn import get_game
 from evallearn.agents import SearchAgent, parse_evaluator
 from evallearn.arena import MatchConfig, play_match
-from evallearn.atomic import write_json
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.files import write_json
+from evallearn.core.search import Limits
 from evallearn.evaluators import save_evaluator
 from evallearn.learn import LearnConfig, Run
-from evallearn.protocols import Evaluator, Limits
 from evallearn.train.targets import TARGETS
 
 # game: (games a generation, best hand-written heuristic, pairs of the match, nodes a move)

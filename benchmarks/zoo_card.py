@@ -17,7 +17,7 @@ from typing import Any
 
 from evallearn import get_game
 from evallearn.agents import parse_limits
-from evallearn.checked import read_checked
+from evallearn.core.checked import read_checked
 from evallearn.errors import EvallearnError, SpecError
 from evallearn.evaluators import FeatureEval, load_evaluator
 from evallearn.evaluators.zoo import zoo_folder

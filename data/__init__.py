@@ -1,10 +1,10 @@
 """Self-play, records and data sets. pyarrow and Numba are imported where they are used."""
 
 from evallearn.data.dataset import Batch, Dataset
+from evallearn.data.generate import SelfPlayConfig, play_game, run_selfplay
 from evallearn.data.manifest import Manifest, read_manifest, rebuild_manifest
 from evallearn.data.origin import Origin
 from evallearn.data.records import Record, ShardInfo, read_shard, write_shard
-from evallearn.data.selfplay import SelfPlayConfig, play_game, run_selfplay
 
 __all__ = [
     "Batch",

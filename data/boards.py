@@ -6,11 +6,11 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evallearn.protocols import CHANCE
+from evallearn.core.game import CHANCE
 
 if TYPE_CHECKING:
     from evallearn.compiled.game import CompiledGame
-    from evallearn.protocols import Action, Game, State
+    from evallearn.core.game import Action, Game, State
 
 
 class PlainBoard:

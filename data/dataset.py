@@ -20,7 +20,7 @@ from evallearn.errors import DataError, unknown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from evallearn.protocols import Game, State
+    from evallearn.core.game import Game, State
 
 log = logging.getLogger("evallearn.data")
 SPLITS = ("train", "test", "all")

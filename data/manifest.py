@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from evallearn.atomic import write_atomically
-from evallearn.checked import parse_checked, with_checksum
+from evallearn.core.checked import parse_checked, with_checksum
+from evallearn.core.files import write_atomically
+from evallearn.core.shapes import has_shape
 from evallearn.data.origin import Origin
 from evallearn.data.records import FORMAT, ShardInfo, inspect_shard, shard_paths
 from evallearn.errors import DataError
-from evallearn.shapes import has_shape
 
 COUNTS = ("first_game", "games", "records", "wins", "draws", "losses", "plies")
 SHARD = {"name": str, "sha256": str, **dict.fromkeys(COUNTS, int)}

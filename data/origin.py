@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evallearn.shapes import has_shape
+from evallearn.core.shapes import has_shape
 
 if TYPE_CHECKING:
     from evallearn.agents import Agent
-    from evallearn.protocols import Game
+    from evallearn.core.game import Game
 
 
 @dataclass(frozen=True)

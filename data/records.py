@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evallearn.atomic import write_atomically
-from evallearn.checked import CHECKSUM, parse_checked, with_checksum
+from evallearn.core.checked import CHECKSUM, parse_checked, with_checksum
+from evallearn.core.digest import parse_json
+from evallearn.core.files import write_atomically
 from evallearn.data.origin import Origin
-from evallearn.digest import parse_json
 from evallearn.errors import DataError
 
 if TYPE_CHECKING:

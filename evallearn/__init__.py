@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from evallearn.agents import parse_agent
     from evallearn.arena import play_match
     from evallearn.check import check_game
+    from evallearn.core.evaluator import Evaluator
+    from evallearn.core.game import CHANCE, Game, Heuristic
+    from evallearn.core.rules import Rules
+    from evallearn.core.search import Limits, SearchResult
+    from evallearn.core.trust import FULL_TRUST
     from evallearn.errors import EvallearnError, Interrupted
     from evallearn.evaluators import BoundedEval, FunctionEval, LinearEval, MlpEval, SolvedEval, save_evaluator
-    from evallearn.protocols import CHANCE, Evaluator, Game, Heuristic, Limits, Rules, SearchResult
     from evallearn.registry import game_names, get_game, load
     from evallearn.search import (
         MCTS,
@@ -38,19 +42,18 @@ if TYPE_CHECKING:
         search_for,
         solve,
     )
-    from evallearn.trust import FULL_TRUST
 
 
 _HOME = {
     "AlphaBeta": "search",
-    "CHANCE": "protocols",
-    "Evaluator": "protocols",
-    "FULL_TRUST": "trust",
+    "CHANCE": "core.game",
+    "Evaluator": "core.evaluator",
+    "FULL_TRUST": "core.trust",
     "EvallearnError": "errors",
     "FunctionEval": "evaluators",
-    "Game": "protocols",
-    "Heuristic": "protocols",
-    "Limits": "protocols",
+    "Game": "core.game",
+    "Heuristic": "core.game",
+    "Limits": "core.search",
     "LinearEval": "evaluators",
     "Expectiminimax": "search",
     "MaxN": "search",
@@ -68,8 +71,8 @@ _HOME = {
     "and_or_search": "search",
     "check_plan": "search",
     "MlpEval": "evaluators",
-    "Rules": "protocols",
-    "SearchResult": "protocols",
+    "Rules": "core.rules",
+    "SearchResult": "core.search",
     "check_game": "check",
     "game_names": "registry",
     "get_game": "registry",

@@ -14,9 +14,9 @@ from typing import Any
 
 from evallearn.check_bounds import check_bounds
 from evallearn.check_won import check_won
+from evallearn.core.game import CHANCE, Action, Game, Heuristic, State
+from evallearn.core.positions import START
 from evallearn.errors import GameError, IllegalAction
-from evallearn.positions import START
-from evallearn.protocols import CHANCE, Action, Game, Heuristic, State
 
 TOO_LONG = 20_000
 """Plies after which a random game is taken to be endless."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from evallearn.protocols import Game, State
+from evallearn.core.game import Game, State
 
 Expect = Callable[[bool, str, str, str], bool]
 

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from evallearn.core.game import Game
+from evallearn.core.trust import NO_TRUST, Trust
 from evallearn.errors import EvallearnError, SpecError, unknown
 from evallearn.evaluators import FeatureEval, load_evaluator, read_header, zoo_file
-from evallearn.protocols import Game
-from evallearn.trust import NO_TRUST, Trust
 
 GAMES = {
     "2048": "evallearn.games.twenty_forty_eight:TwentyFortyEight",

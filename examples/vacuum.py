@@ -8,7 +8,7 @@ leaves dirt. A slippery floor: a move sometimes fails.
 
 from typing import NamedTuple
 
-from evallearn.search.andor import and_or_search
+from evallearn.search.exact.and_or import and_or_search
 
 LEFT, RIGHT = 0, 1
 

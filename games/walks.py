@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evallearn.mixing import scramble
+from evallearn.core.rng import scramble
 
 Pattern = tuple[int, ...]
 

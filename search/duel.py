@@ -14,14 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.absent import bindings
+from evallearn.compiled.hooks import bindings
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
-from evallearn.protocols import Action, Game, Limits, Search, State
-from evallearn.search.alphabeta import AlphaBeta
-from evallearn.search.alphabeta_compiled import SHORT_DEPTH
-from evallearn.search.common import ASPIRATION, MAX_DEPTH
-from evallearn.search.deepening_compiled import NO_LIMIT, SHORT_NODES
-from evallearn.search.looking_back import looking_back
+from evallearn.core.game import Action, Game, State
+from evallearn.core.search import Limits, Search
+from evallearn.search.alphabeta.compiled import SHORT_DEPTH
+from evallearn.search.alphabeta.margins import ASPIRATION
+from evallearn.search.alphabeta.search import AlphaBeta
+from evallearn.search.common.deepening_compiled import NO_LIMIT, SHORT_NODES
+from evallearn.search.common.repetition import looking_back
+from evallearn.search.common.requirements import MAX_DEPTH
 
 HERE = Path(__file__).parent
 
@@ -57,7 +59,7 @@ class Duel:
         for search, limit in zip(self.searches, limits, strict=True):
             search.boxes[0]["node_limit"] = NO_LIMIT if limit.nodes is None else limit.nodes
         choosers = [
-            specialise(HERE / "choose_kernel.py", prepare=each.kernels.prepare, deepen=each.kernels.deepen)
+            specialise(HERE / "move_kernel.py", prepare=each.kernels.prepare, deepen=each.kernels.deepen)
             for each in self.searches
         ]
         self.kernels: Any = specialise(

@@ -2,7 +2,7 @@
 """Template: a whole game between two alpha-beta searches. See `specialise`; the names below are injected.
 
 State, result, is_terminal, to_play, utility_mover           the game's `Rules`
-choose_a, choose_b, remember                                 of choose_kernel.py and looking_back_kernel.py
+choose_a, choose_b, remember                                 of move_kernel.py and repetition_kernel.py
 N_WORDS, HAS_CLOCK                                           of the game
 CACHE                                                        whether the disk cache is on
 """

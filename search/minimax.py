@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Action, Game, State
+from evallearn.core.search import IsCutoff, Limits, SearchResult
 from evallearn.errors import Interrupted, SearchError
-from evallearn.protocols import Action, Evaluator, Game, IsCutoff, Limits, SearchResult, State
-from evallearn.search.common import (
-    Budget,
+from evallearn.search.common.backend import Floor
+from evallearn.search.common.budget import Budget
+from evallearn.search.common.requirements import (
     cut_at_depth,
     require_own_eval,
     require_two_player_zero_sum,
@@ -13,7 +16,6 @@ from evallearn.search.common import (
     tie_ranks,
     values_to_all,
 )
-from evallearn.search.floors import Floor
 
 
 class Minimax:

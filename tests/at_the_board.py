@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from evallearn.core.game import Game, State
+from evallearn.core.search import Limits
+from evallearn.core.trust import FULL_TRUST
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.play import Dialogue, Judge, Session, Verdict
 from evallearn.play.seats import MakeAgent, default_agent, make_agent, make_evaluator
-from evallearn.protocols import Game, Limits, State
-from evallearn.trust import FULL_TRUST
 
 
 class PlainTicTacToe(TicTacToe):

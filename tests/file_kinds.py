@@ -21,13 +21,15 @@ from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.formats import read_games, write_games
 from evallearn.arena.match import kept_games
 from evallearn.arena.openings import openings, read_openings
-from evallearn.atomic import write_json
-from evallearn.checked import write_checked
 from evallearn.cli import zoo as zoo_command
 from evallearn.cli.info import folder_info
 from evallearn.compiled.kept import CheckedFile
+from evallearn.core.checked import write_checked
+from evallearn.core.digest import json_digest
+from evallearn.core.files import write_json
+from evallearn.core.game import Game
+from evallearn.core.search import Limits
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
-from evallearn.digest import json_digest
 from evallearn.evaluators import LinearEval, MlpEval, load_evaluator, read_card, save_evaluator
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.net import TENSORS, NetEval
@@ -39,7 +41,6 @@ from evallearn.learn import LearnConfig, Run
 from evallearn.learn.rows import reversed_row
 from evallearn.learn.td import TdRun
 from evallearn.play import Session, load_game, save_game
-from evallearn.protocols import Game, Limits
 from evallearn.quality import make_suite, read_suite, write_suite
 from evallearn.registry import get_game
 from evallearn.train.neural import NeuralLearner, NeuralTrainer
@@ -379,20 +380,20 @@ READERS: dict[str, str | tuple[str, ...]] = {
     "evallearn/arena/formats.py": tuple(f"games, {suffix}" for suffix in (".jsonl", ".json", ".txt", ".pgn", ".pdn")),
     "evallearn/arena/journal.py": ("match.json", "sets.jsonl", "sets.jsonl, moves as text", "sets.jsonl, replay"),
     "evallearn/arena/openings.py": ("openings",),
-    "evallearn/checked.py": ("sets.jsonl", "steps/*.json"),
+    "evallearn/core/checked.py": ("sets.jsonl", "steps/*.json"),
     "evallearn/cli/info.py": ("result.json",),
     "evallearn/compiled/fingerprint.py": "our own source: the key of a kernel, not a value",
     "evallearn/compiled/kept.py": ("kernel, nbi", "kernel, 1.nbc"),
     "evallearn/compiled/specialise.py": "asks whether the index of a kernel is there, for a message",
-    "evallearn/digest.py": "what the others parse with",
+    "evallearn/core/digest.py": "what the others parse with",
     "evallearn/evaluators/files.py": tuple(f"Eval, {name}" for name in EVALS),
     "evallearn/evaluators/zoo.py": ("card of the zoo",),
     "evallearn/learn/run.py": ("run.json", "steps/*.json"),
     "evallearn/learn/td.py": ("curve.json",),
-    "evallearn/locks.py": "the number of a process, for a message: see tests/test_locks.py",
+    "evallearn/core/locks.py": "the number of a process, for a message: see tests/core/test_locks.py",
     "evallearn/play/saved.py": ("saved game",),
     "evallearn/quality/suite.py": ("suite",),
-    "evallearn/workers.py": "no file: what our own processes send each other",
+    "evallearn/core/workers.py": "no file: what our own processes send each other",
     "games/backgammon/bearoff.py": ("table, backgammon",),
     "games/checkers/table.py": ("table, checkers",),
     "train/checkpoints.py": tuple(f"checkpoint, {kind}" for kind in ("patterns", "team", "search", "net")),

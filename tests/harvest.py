@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
+from evallearn.core.game import Game, Heuristic
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.protocols import Game, Heuristic
 
 CROP = 12
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from evallearn.core.game import CHANCE, Game, Heuristic
+from evallearn.core.rng import MASK64, scramble
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.mixing import MASK64, scramble
-from evallearn.protocols import CHANCE, Game, Heuristic
 
 MAX_BRANCHING, MAX_LEVELS = 8, 31
 FIELD = 5

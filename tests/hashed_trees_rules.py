@@ -31,7 +31,7 @@ from hashed_trees import (
 )
 
 from evallearn.compiled.bits import jitable, mix64, u64
-from evallearn.protocols import Rules
+from evallearn.core.rules import Rules
 
 ZERO, ONE, TWO, EIGHT, FOUR, MASK5 = u64(0), u64(1), u64(2), u64(8), u64(4), u64(31)
 FORTY_EIGHT, WIDE_MIDDLE, WIDE_GOLDEN = u64(48), u64(MIDDLE), u64(GOLDEN)

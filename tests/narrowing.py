@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from evallearn.compiled.bits import jitable, mix64, u64
+from evallearn.core.game import Game, Heuristic
+from evallearn.core.rng import MASK64, scramble
+from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.mixing import MASK64, scramble
-from evallearn.protocols import Game, Heuristic, Rules
 
 UNIT = 8
 """A win is worth so many steps: few, so that there are ties."""

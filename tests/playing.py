@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from evallearn.protocols import CHANCE, Action, Game, State
+from evallearn.core.game import CHANCE, Action, Game, State
 
 
 def random_game(game: Game, seed: int) -> list[tuple[State, Action | None]]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evallearn import CHANCE, AlphaBeta, Expectiminimax, Game, LinearEval, SearchResult, get_game
 from evallearn.compiled.game import CompiledGame
-from evallearn.protocols import State
+from evallearn.core.game import State
 
 OFF = {"table": False, "killers": False, "history": False, "pvs": False, "aspiration": False, "noisy_first": False}
 WAYS: dict[str, dict[str, Any]] = {

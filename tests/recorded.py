@@ -11,7 +11,7 @@ from playing import random_game
 
 from evallearn import get_game
 from evallearn.arena.records import GameRecord
-from evallearn.protocols import Game
+from evallearn.core.game import Game
 
 NAMES = ('handwritten:a b@depth=4,"x"', "runs/ü/linear.safetensors\\v2", "random")
 ENDS = ("adjudicated: plies=3", "forfeit: engine said\n {nothing; [at] all % # 1-0")

@@ -9,7 +9,7 @@ from toys import DoubleMove
 from walkers import Walkers
 
 from evallearn import LinearEval, get_game
-from evallearn.protocols import Game
+from evallearn.core.game import Game
 
 FLOORS = ("plain", "compiled")
 

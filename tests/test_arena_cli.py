@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from evallearn.checked import read_checked
 from evallearn.cli import run
+from evallearn.core.checked import read_checked
 from evallearn.evaluators import LinearEval, save_evaluator
 from evallearn.games.tic_tac_toe import TicTacToe
 

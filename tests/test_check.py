@@ -17,10 +17,10 @@ from evallearn import check as check_module
 from evallearn.check import check_game
 from evallearn.compiled.bits import jitable, u64
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.game import Game, Heuristic
 from evallearn.errors import GameError
 from evallearn.games.pig import Pig
-from evallearn.games.pig_rules import RULES as PIG_RULES
-from evallearn.protocols import Game, Heuristic
+from evallearn.games.pig.rules import RULES as PIG_RULES
 from evallearn.registry import game_names, get_game
 
 Method = Callable[..., Any]

@@ -10,10 +10,10 @@ from harvest import CROP, Harvest
 
 from evallearn import check_game
 from evallearn.compiled.bits import jitable
+from evallearn.core.rules import Rules
 from evallearn.errors import GameError
 from evallearn.games.twenty_forty_eight import TwentyFortyEight
-from evallearn.games.twenty_forty_eight_rules import RULES
-from evallearn.protocols import Rules
+from evallearn.games.twenty_forty_eight.rules import RULES
 
 
 class Wrong(Harvest):

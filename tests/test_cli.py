@@ -145,7 +145,7 @@ BAD = {
     "perft --json connect_four 3": "'connect_four' looks like an argument: write --json last",
     "match random a@b.safetensors --game othello": "no evaluator file a@b.safetensors",
     "check evallearn.games.othello:Otelo": "did you mean 'Othello'?",
-    "check evallearn.protocols:Limits": "no limit was given",
+    "check evallearn.core.search:Limits": "no limit was given",
     "check :": "cannot import ''",
     "match random handwriten:mobility --game othello": "did you mean 'handwritten:mobility'?",
     "match random handwritten:mobilty --game othello": "heuristic of othello 'mobilty': did you mean 'mobility'?",

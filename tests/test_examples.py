@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evallearn import AlphaBeta, Limits, LinearEval, check_game, get_game
-from evallearn.trust import FULL_TRUST
+from evallearn.core.trust import FULL_TRUST
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 FLOORS = {"domineering": ("plain",), "domineering_compiled": ("plain", "compiled")}

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from evallearn import LinearEval, get_game
+from evallearn.core.evaluator import Evaluator
 from evallearn.learn import LearnConfig, Run
 from evallearn.learn.generations import History, agent, evolve
 from evallearn.learn.loop import fit_neural
 from evallearn.learn.summary import fits, weights
-from evallearn.protocols import Evaluator
 from evallearn.report import render
 
 GAME = get_game("tic_tac_toe")

@@ -25,10 +25,12 @@ from evallearn import Limits, get_game, load
 from evallearn.agents import parse_agent
 from evallearn.arena import MatchConfig, play_match
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE, Game
+from evallearn.core.patterns import PatternSet
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.evaluators import LinearEval
 from evallearn.evaluators.zoo import zoo_names
-from evallearn.protocols import CHANCE, Evaluator, Game, PatternSet
 from evallearn.registry import game_names
 from evallearn.search import SEARCHES
 from evallearn.train import LinearEvalTrainer

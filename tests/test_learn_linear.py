@@ -9,8 +9,8 @@ import pytest
 from scripts import benchmark
 
 from evallearn import get_game
+from evallearn.core.search import Limits
 from evallearn.evaluators import load_evaluator
-from evallearn.protocols import Limits
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from evallearn import get_game
 from evallearn.arena.openings import read_openings
 from evallearn.cli import analyse, cli, explain, moves, perft, play, rollout, run
 from evallearn.cli.positions import position_of
+from evallearn.core.game import CHANCE, Game, State
+from evallearn.core.positions import START, read_position
 from evallearn.errors import BadNotation, GameError
-from evallearn.positions import START, read_position
-from evallearn.protocols import CHANCE, Game, State
 from evallearn.registry import game_names
 
 OTHELLO_START = "---------------------------OX------XO--------------------------- X"

@@ -14,15 +14,18 @@ import numpy as np
 import pytest
 from toys import LINES
 
-from evallearn import get_game, memory
+from evallearn import get_game
 from evallearn.agents import parse_agent, parse_limits
 from evallearn.agents.options import search_options
 from evallearn.arena import Adjudication, MatchConfig, Sprt
-from evallearn.atomic import LONGEST_NAME, file_name, short_name, write_atomically
 from evallearn.cli import cli, run
 from evallearn.cli import games as games_command
 from evallearn.cli.common import FloatRange, GameType
 from evallearn.cli.td import Units
+from evallearn.core import memory
+from evallearn.core.files import LONGEST_NAME, file_name, short_name, write_atomically
+from evallearn.core.settings import SEED, Range, number, whole
+from evallearn.core.trust import FULL_TRUST
 from evallearn.data import SelfPlayConfig
 from evallearn.errors import EvallearnError, SpecError
 from evallearn.evaluators import read_header
@@ -30,14 +33,12 @@ from evallearn.learn import LearnConfig
 from evallearn.quality import Settings as QualitySettings
 from evallearn.registry import game_names
 from evallearn.search import SEARCHES
-from evallearn.settings import SEED, Range, number, whole
 from evallearn.train import MlpTrainer
-from evallearn.train.methods import Settings as LinearSettings
+from evallearn.train.fit.methods import Settings as LinearSettings
 from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.online import OnlineSettings
 from evallearn.train.patterns import PatternTrainer
 from evallearn.train.td import TdSettings
-from evallearn.trust import FULL_TRUST
 
 WORDS = (click.types.StringParamType, click.Path, click.types.BoolParamType, click.Choice, GameType)
 """The types of options that are no numbers; what numbers their words hold is tested below."""

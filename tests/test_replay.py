@@ -12,8 +12,8 @@ from evallearn.agents import RandomAgent, parse_agent
 from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.formats import write_games
 from evallearn.arena.records import GameRecord
-from evallearn.checked import write_checked
 from evallearn.cli import run
+from evallearn.core.checked import write_checked
 from evallearn.registry import get_game
 
 TTT = get_game("tic_tac_toe")

@@ -17,7 +17,7 @@ import pytest
 
 from evallearn.arena.stats import ELO_LIMIT
 from evallearn.report import render, write_report
-from evallearn.report.words import ELO_END, duration, fixed, headline, interval, limit_words, signed
+from evallearn.report.formatting import ELO_END, duration, fixed, headline, interval, limit_words, signed
 
 SECTIONS = ("ladder", "learning", "training", "calibration", "weights", "made", "glossary")
 HOSTILE = '<script>alert("x")</script>&\x00\udcff$y'

@@ -32,11 +32,13 @@ from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.formats import write_games
 from evallearn.arena.journal import read_terms
 from evallearn.arena.ladder import known_agents
-from evallearn.checked import CHECKSUM, line_text, read_checked, with_checksum, write_checked
 from evallearn.cli import common, run
+from evallearn.core.checked import CHECKSUM, line_text, read_checked, with_checksum, write_checked
+from evallearn.core.digest import json_digest
+from evallearn.core.search import Limits
+from evallearn.core.trust import FULL_TRUST, NO_TRUST, Trust, is_inside
 from evallearn.data import Origin, SelfPlayConfig, run_selfplay
 from evallearn.data.records import from_table, read_shard, write_shard
-from evallearn.digest import json_digest
 from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval, read_header, save_evaluator
 from evallearn.evaluators.files import KEY
@@ -44,9 +46,7 @@ from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.learn import LearnConfig
 from evallearn.play import Session, load_game, save_game
 from evallearn.play.seats import make_agent
-from evallearn.protocols import Limits
 from evallearn.train.checkpoints import save_checkpoint
-from evallearn.trust import FULL_TRUST, NO_TRUST, Trust, is_inside
 
 GAME = TicTacToe()
 MATCH = ["match", "random", "random", "--game=tic_tac_toe", "--workers=1", "--pairs=2"]

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from test_report import assert_self_contained
 
-from evallearn.checked import with_checksum
 from evallearn.cli import run
+from evallearn.core.checked import with_checksum
 from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.learn.td import TdRun
 from evallearn.registry import get_game
-from evallearn.report.td_page import render_td
+from evallearn.report.curve import render_td
 from evallearn.train.neural import NeuralTrainer
 
 TTT = get_game("tic_tac_toe")

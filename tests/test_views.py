@@ -9,10 +9,10 @@ import pytest
 
 from evallearn import get_game
 from evallearn.agents import parse_agent
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import EvaluatorError, SearchError, SpecError
 from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator
 from evallearn.search import Expectiminimax
-from evallearn.trust import FULL_TRUST
 
 RICH, RAW = get_game("backgammon"), get_game("backgammon,features=tesauro")
 

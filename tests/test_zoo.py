@@ -17,8 +17,11 @@ from toys import Takeaway
 
 import evallearn
 from evallearn.agents import SearchAgent, parse_agent, parse_evaluator
-from evallearn.checked import write_checked
 from evallearn.cli import cli, run
+from evallearn.core.checked import write_checked
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE, Game
+from evallearn.core.search import Limits
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import (
     LinearEval,
@@ -32,7 +35,6 @@ from evallearn.evaluators import (
     zoo_names,
 )
 from evallearn.evaluators.zoo import CARD, MOST_BYTES, zoo_folder, zoo_name
-from evallearn.protocols import CHANCE, Evaluator, Game, Limits
 from evallearn.quality.card import add_to_zoo, card_limits, make_card
 from evallearn.registry import game_names
 

@@ -16,8 +16,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from evallearn.compiled.bits import jitable, mix64, u64
+from evallearn.core.game import CHANCE, Game, Heuristic
+from evallearn.core.patterns import PatternSet
+from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.protocols import CHANCE, Game, Heuristic, PatternSet, Rules
 
 LINES = PatternSet(patterns=[(0, 6, 12, 18), (18, 19, 20, 21), (12, 19, 26)], note="Three lines.", by_player=True)
 """Patterns of Connect Four that learn in no time."""

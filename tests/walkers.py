@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from evallearn.compiled.bits import jitable, mix64, u64
+from evallearn.core.game import Game, Heuristic
+from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction
-from evallearn.protocols import Game, Heuristic, Rules
 
 RING = 4
 LIMIT = 12

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evallearn.data.dataset import Batch
-from evallearn.train.metrics import CalibrationBin, Metrics, measure, predictor
-from evallearn.train.stream import ArrayStream, RecordStream
+from evallearn.train.fit.metrics import CalibrationBin, Metrics, measure, predictor
+from evallearn.train.fit.stream import ArrayStream, RecordStream
 
 if TYPE_CHECKING:
-    from evallearn.train.linear import LinearEvalTrainer
-    from evallearn.train.mlp import MlpTrainer
+    from evallearn.train.fit.linear import LinearEvalTrainer
+    from evallearn.train.fit.net import MlpTrainer
     from evallearn.train.neural import NeuralTrainer
     from evallearn.train.online_trainer import OnlineTrainer
     from evallearn.train.patterns import PatternTrainer
@@ -36,11 +36,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "LinearEvalTrainer":
-        from evallearn.train.linear import LinearEvalTrainer
+        from evallearn.train.fit.linear import LinearEvalTrainer
 
         return LinearEvalTrainer
     if name == "MlpTrainer":
-        from evallearn.train.mlp import MlpTrainer
+        from evallearn.train.fit.net import MlpTrainer
 
         return MlpTrainer
     if name == "NeuralTrainer":

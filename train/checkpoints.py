@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.atomic import short_name, write_atomically
-from evallearn.digest import json_digest, parse_json, plain_json, tensors_digest
+from evallearn.core.digest import json_digest, parse_json, plain_json, tensors_digest
+from evallearn.core.files import short_name, write_atomically
 from evallearn.errors import DataError
 
 LONG = 50

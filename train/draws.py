@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from evallearn.compiled.bits import jitable, mix64
-from evallearn.mixing import MASK64, scramble
+from evallearn.core.rng import MASK64, scramble
 
 STEP = 0x9E3779B97F4A7C15
 STEP_WORD = np.uint64(STEP)

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.game import Game
 from evallearn.data.dataset import Batch, Dataset
 from evallearn.evaluators import LinearEval
-from evallearn.protocols import Game
-from evallearn.search.options import Options
+from evallearn.search.alphabeta.options import Options
 
 TEMPLATE = Path(__file__).with_name("leaves_kernel.py")
 RULES = (
@@ -39,7 +39,7 @@ def search_options(game: Game) -> Options:
 
 def search_record(game: Game, options: Options) -> np.ndarray:
     """The one record that such a search carries."""
-    from evallearn.search.alphabeta_compiled import context
+    from evallearn.search.alphabeta.compiled import context
 
     assert game.rules is not None
     box = context(game.rules, 1)
@@ -50,7 +50,7 @@ def search_record(game: Game, options: Options) -> np.ndarray:
 
 def leaves_kernel(game: Game, searching: Any, evaluate_mover: Any, options: Options) -> Any:
     """leaves_kernel.py for the alpha-beta kernels `searching` and the Eval that they ask."""
-    from evallearn.compiled.absent import bindings
+    from evallearn.compiled.hooks import bindings
     from evallearn.compiled.specialise import specialise
 
     rules = game.rules
@@ -87,7 +87,7 @@ class QuietStream:
 
     def _build(self) -> None:
         from evallearn.compiled.specialise import announce
-        from evallearn.search.alphabeta_compiled import kernels
+        from evallearn.search.alphabeta.compiled import kernels
 
         kernel = self.evaluator.kernel()
         assert kernel is not None

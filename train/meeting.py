@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.rng import scramble
 from evallearn.errors import SpecError
-from evallearn.mixing import scramble
-from evallearn.protocols import Evaluator
 
 TEMPLATE = Path(__file__).with_name("meeting_kernel.py")
 DICE = Path(__file__).with_name("dice_kernel.py")
@@ -33,7 +33,7 @@ class Meeting:
 
 def meet(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, opening_plies: int = 0) -> Meeting:
     """Pairs of games with the same dice and opening, seats swapped. Both Evals must see states of the same kind."""
-    from evallearn.compiled.absent import bindings, utility_to_any
+    from evallearn.compiled.hooks import bindings, utility_to_any
     from evallearn.compiled.specialise import announce, specialise
     from evallearn.train.draws import begin_game, uniform
 

@@ -22,11 +22,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from evallearn.digest import tensors_digest
+from evallearn.core.digest import tensors_digest
+from evallearn.core.game import Game
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators.features import feature_hash
 from evallearn.evaluators.net import TENSORS, NetEval, levels_of
-from evallearn.protocols import Game
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.neural_net import NetLearner, first_net, widened
 from evallearn.train.neural_play import Actor, Rows, joined, require_neural

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evallearn.core.game import Game
+from evallearn.core.memory import require_memory
 from evallearn.errors import SpecError
 from evallearn.evaluators.net import TENSORS, NetEval
-from evallearn.memory import require_memory
-from evallearn.protocols import Game
 
 if TYPE_CHECKING:
     import torch

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from evallearn.core.game import CHANCE, Action, State
 from evallearn.evaluators.net import NetEval
-from evallearn.protocols import CHANCE, Action, State
 from evallearn.train.draws import Draws
 
 Row = tuple[State, np.ndarray]

@@ -29,10 +29,10 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.game import Game
+from evallearn.core.rng import scramble
 from evallearn.errors import SpecError
 from evallearn.evaluators.net import NetEval
-from evallearn.mixing import scramble
-from evallearn.protocols import Game
 
 TEMPLATE = Path(__file__).with_name("neural_play_kernel.py")
 DICE = Path(__file__).with_name("dice_kernel.py")
@@ -148,7 +148,7 @@ def require_neural(game: Game) -> None:
 
 
 def _kernels(net: NetEval) -> Any:
-    from evallearn.compiled.absent import bindings, utility_to_any
+    from evallearn.compiled.hooks import bindings, utility_to_any
     from evallearn.compiled.specialise import announce, specialise
     from evallearn.train.draws import begin_game, uniform
 

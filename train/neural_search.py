@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.evaluator import EvalKernel
 from evallearn.evaluators.net import NetEval
-from evallearn.protocols import EvalKernel
 from evallearn.train.leaves import search_options, search_record
 from evallearn.train.neural_play import Actor, Rows, joined
 from evallearn.train.searching import require_searching, searching_kernels
@@ -72,7 +72,7 @@ class SearchingActor(Actor):
         self.playing = self._playing(net)
 
     def _playing(self, net: NetEval) -> Any:
-        from evallearn.compiled.absent import bindings
+        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import announce, specialise
         from evallearn.train.draws import begin_game, uniform
 

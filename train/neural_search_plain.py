@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.game import State
 from evallearn.evaluators.net import NetEval
-from evallearn.protocols import State
 from evallearn.train.draws import Draws
 from evallearn.train.neural_plain import PlainActor, Row, turned
 from evallearn.train.neural_search import MOST, NODES

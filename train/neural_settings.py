@@ -12,10 +12,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from evallearn.core.settings import DERIVED_SEED, GAMES_OR_NONE, OPENING_PLIES, SHARE, STEP, check_ranges, number, whole
 from evallearn.errors import SpecError
 from evallearn.evaluators.net import ACTIVATIONS, LANES
-from evallearn.search.common import MAX_DEPTH
-from evallearn.settings import DERIVED_SEED, GAMES_OR_NONE, OPENING_PLIES, SHARE, STEP, check_ranges, number, whole
+from evallearn.search.common.requirements import MAX_DEPTH
 from evallearn.train.searching import TARGETS
 
 HIDDEN = whole(1, 4096)

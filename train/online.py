@@ -25,15 +25,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from evallearn.digest import tensors_digest
+from evallearn.core.digest import tensors_digest
+from evallearn.core.evaluator import EvalKernel
+from evallearn.core.game import Game
+from evallearn.core.rng import scramble
+from evallearn.core.settings import whole
 from evallearn.errors import SpecError, unknown
 from evallearn.evaluators import LinearEval
 from evallearn.evaluators.features import feature_hash
 from evallearn.evaluators.squash import squash
-from evallearn.mixing import scramble
-from evallearn.protocols import EvalKernel, Game
-from evallearn.search.common import MAX_DEPTH
-from evallearn.settings import whole
+from evallearn.search.common.requirements import MAX_DEPTH
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.leaves import search_options, search_record
 from evallearn.train.searching import TARGETS, require_searching, searching_kernels
@@ -127,8 +128,8 @@ class OnlineLearner:
         return box
 
     def _kernels(self) -> Any:
-        from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
+        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import announce, specialise
         from evallearn.train.draws import uniform
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.game import Game, State
 from evallearn.evaluators import LinearEval
 from evallearn.evaluators.squash import squash
-from evallearn.protocols import Game, State
 from evallearn.train.draws import Draws
 from evallearn.train.online import OnlineSettings, used_features
 from evallearn.train.searching_plain import PlainSearches

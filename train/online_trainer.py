@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evallearn.core.game import Game
 from evallearn.evaluators import LinearEval
-from evallearn.protocols import Game
 from evallearn.train.online import OnlineLearner, OnlineSettings
 from evallearn.train.self_taught import SelfTaughtTrainer
 

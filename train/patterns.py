@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.game import Game
+from evallearn.core.patterns import PatternSet
+from evallearn.core.settings import number
 from evallearn.errors import SpecError
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.patterns import PatternEval, pattern_set
-from evallearn.protocols import Game, PatternSet
-from evallearn.settings import number
 from evallearn.train.self_taught import SelfTaughtTrainer
 from evallearn.train.td import TdLearner, TdSettings
 from evallearn.train.td_team import TdTeam

@@ -8,8 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from evallearn.core.evaluator import EvalKernel
+from evallearn.core.game import Game
 from evallearn.errors import SpecError
-from evallearn.protocols import EvalKernel, Game
 from evallearn.train.leaves import leaves_kernel, search_options
 
 TEMPLATE = Path(__file__).with_name("searching_kernel.py")
@@ -32,11 +33,11 @@ def searching_kernels(game: Game, own: EvalKernel, note_node: Any) -> dict[str, 
 
     note_node(s, value, alpha, beta, params) is told of every quiet node; None: nobody is.
     """
-    from evallearn.compiled.absent import bindings
+    from evallearn.compiled.hooks import bindings
     from evallearn.compiled.specialise import specialise
-    from evallearn.search.alphabeta_compiled import kernels
-    from evallearn.search.lines import note_line
-    from evallearn.search.looking_back import looking_back
+    from evallearn.search.alphabeta.compiled import kernels
+    from evallearn.search.common.principal_variation import note_line
+    from evallearn.search.common.repetition import looking_back
     from evallearn.train.draws import uniform
 
     rules, options = game.rules, search_options(game)

@@ -41,7 +41,7 @@ def search(s, io, ctx, params):
     player = to_play(s)
     best = -INF
     chosen = 0
-    one = np.int64(1)  # not the literal: see alphabeta_root_kernel.py
+    one = np.int64(1)  # not the literal: see root_kernel.py
     for i in range(ctx.n_root):
         a = np.int64(ctx.root_actions[i])
         child = result(s, a)

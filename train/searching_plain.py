@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.protocols import Action, Evaluator, Game, State
-from evallearn.search.alphabeta_plain import Line, PlainAlphaBeta
-from evallearn.search.common import Budget
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Action, Game, State
+from evallearn.search.alphabeta.plain import Line, PlainAlphaBeta
+from evallearn.search.common.budget import Budget
 from evallearn.train.draws import Draws
 from evallearn.train.leaves import search_options
 

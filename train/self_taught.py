@@ -12,9 +12,9 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from evallearn.core.game import Game
+from evallearn.core.locks import hold_file
 from evallearn.errors import SpecError
-from evallearn.locks import hold_file
-from evallearn.protocols import Game
 
 TICK = 0.5
 """Seconds between two reports, about: so soon Ctrl-C is heard."""

@@ -17,10 +17,10 @@ import numpy as np
 
 from evallearn.data.dataset import Dataset
 from evallearn.errors import SpecError, unknown
+from evallearn.train.fit.scale import fit_scale
+from evallearn.train.fit.stream import RecordStream
 from evallearn.train.leaves import BlendedStream, QuietStream
-from evallearn.train.scaling import fit_scale
 from evallearn.train.searching import TARGETS as WHILE_PLAYING
-from evallearn.train.stream import RecordStream
 
 RECORD_TARGETS = ("outcome", "blend", "texel")
 ONLINE_TARGETS = WHILE_PLAYING

@@ -42,13 +42,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from evallearn.errors import SpecError
-from evallearn.evaluators.features import half_range
-from evallearn.evaluators.layout import Layout
-from evallearn.evaluators.patterns import cell_hash
-from evallearn.evaluators.squash import squash
-from evallearn.mixing import scramble
-from evallearn.settings import (
+from evallearn.core.rng import scramble
+from evallearn.core.settings import (
     DERIVED_SEED,
     GAMES,
     GAMES_OR_NONE,
@@ -59,6 +54,11 @@ from evallearn.settings import (
     number,
     whole,
 )
+from evallearn.errors import SpecError
+from evallearn.evaluators.features import half_range
+from evallearn.evaluators.layout import Layout
+from evallearn.evaluators.patterns import cell_hash
+from evallearn.evaluators.squash import squash
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 
 TEMPLATE = Path(__file__).with_name("td_kernel.py")
@@ -201,8 +201,8 @@ class TdLearner:
         self.kernels = kernels or self._kernels()
 
     def _kernels(self) -> Any:
-        from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
+        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.memory import fetch
         from evallearn.compiled.specialise import announce, specialise
         from evallearn.evaluators.patterns import kernels

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evallearn.core.game import State
 from evallearn.evaluators.features import half_range
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.squash import squash
-from evallearn.protocols import State
 from evallearn.train.draws import Draws
 from evallearn.train.td import HUNGER, PLAYED_OUT, TdSettings, inverse
 from evallearn.train.td_team import member_settings

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.memory import require_memory
+from evallearn.core.rng import scramble
 from evallearn.errors import SpecError
 from evallearn.evaluators.layout import Layout
-from evallearn.memory import require_memory
-from evallearn.mixing import scramble
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.td import COUNTERS, TdLearner, TdSettings
 

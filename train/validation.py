@@ -8,7 +8,7 @@ import numpy as np
 
 from evallearn.data.dataset import Batch, is_test
 from evallearn.errors import DataError, unknown
-from evallearn.train.stream import RecordStream, checked
+from evallearn.train.fit.stream import RecordStream, checked
 
 SHARE = 0.1
 """Of the training games."""

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from evallearn.protocols import Action, Evaluator, Game, Limits, Search, SearchResult, State
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Action, Game, State
+from evallearn.core.search import Limits, Search, SearchResult
 from evallearn.search import MONTE_CARLO, named_search, require_limits, usual_search
 
 DEFAULT_LIMITS = Limits(depth=4)

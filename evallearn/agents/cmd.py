@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from evallearn.agents.base import default_limits
 from evallearn.agents.engine import Answer, EngineAgent, quoted, refuse_options
 from evallearn.agents.process import Failure, Silence
-from evallearn.protocols import CHANCE, Action, State
+from evallearn.core.game import CHANCE, Action, State
 
 
 @dataclass

@@ -30,11 +30,13 @@ from evallearn.agents.gnubg import parse_gnubg
 from evallearn.agents.gtp import GtpAgent
 from evallearn.agents.options import needs_eval, read_options, search_settings, trailing_options
 from evallearn.agents.uci import UciAgent
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game, State
+from evallearn.core.search import Limits
+from evallearn.core.trust import NO_TRUST, Trust
 from evallearn.errors import SearchError, SpecError, unknown
 from evallearn.evaluators import BoundedEval, FunctionEval, LinearEval, SolvedEval, load_evaluator, zoo_file, zoo_names
-from evallearn.protocols import Evaluator, Game, Limits, State
 from evallearn.search import SEARCHES
-from evallearn.trust import NO_TRUST, Trust
 
 ENGINES: Mapping[str, type[EngineAgent]] = {"uci": UciAgent, "gtp": GtpAgent, "cmd": CmdAgent}
 FORMS = (

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 
 from evallearn.agents.base import Agent
 from evallearn.agents.process import EngineProcess, Failure, Silence, split_command
+from evallearn.core.game import Action, Game, State
+from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import EngineError, GameError, SpecError
-from evallearn.protocols import Action, Game, Limits, SearchResult, State
 
 TIMEOUT = 60.0
 """Seconds that a move may take beyond the time limit."""

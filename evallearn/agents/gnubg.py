@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game
 from evallearn.errors import SpecError
 from evallearn.evaluators.squash import BOUND
 from evallearn.games.backgammon.moves import CHECKERS, NO_DICE, OFF, Side, State
-from evallearn.protocols import Evaluator, Game
 
 MOST_PLIES = 2
 """Beyond, a move takes minutes."""

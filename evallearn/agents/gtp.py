@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from evallearn.agents.engine import Answer, EngineAgent, quoted, refuse_options
 from evallearn.agents.process import Failure
+from evallearn.core.game import Action, State
 from evallearn.errors import EngineError, GameError, SpecError
-from evallearn.protocols import Action, State
 
 COLOURS = ("b", "w")
 """Player 0 is black."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from evallearn.errors import SpecError, unknown
 from evallearn.search import SEARCHES
-from evallearn.search.options import Options
+from evallearn.search.alphabeta.options import Options
 
 SWITCHES = {"true": True, "on": True, "false": False, "off": False}
 OPTION = re.compile(r"\s*([A-Za-z][\w .-]*?)\s*=(.*)", re.DOTALL)

@@ -11,9 +11,9 @@ from typing import ClassVar
 
 from evallearn.agents.base import default_limits
 from evallearn.agents.engine import Answer, EngineAgent
+from evallearn.core.game import Action, State
 from evallearn.errors import GameError, SpecError, unknown
 from evallearn.evaluators.squash import BOUND, squash
-from evallearn.protocols import Action, State
 
 PAWNS_PER_RAW = 8 / math.log(10)
 """An advantage of 4 pawns is taken for 10 wins to 1 loss: value = tanh(pawns / PAWNS_PER_RAW)."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from evallearn.core.game import Game
+from evallearn.core.search import SearchResult
 from evallearn.errors import SpecError, unknown
-from evallearn.protocols import Game, SearchResult
 
 FORM = "write for example plies=300,win=0.95x6,draw=0.02x12"
 

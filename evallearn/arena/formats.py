@@ -15,9 +15,9 @@ from typing import Any
 
 from evallearn.arena import scores, transcripts
 from evallearn.arena.records import GameRecord, check_seats, place, replay
-from evallearn.atomic import write_atomically
+from evallearn.core.files import write_atomically
+from evallearn.core.game import Game
 from evallearn.errors import DataError
-from evallearn.protocols import Game
 
 FORMAT, VERSION = "evallearn games", 1
 LARGEST = 1 << 30

@@ -4,7 +4,8 @@ match.json    the terms: another match needs another folder
 sets.jsonl    a line for each set, in the order in which they finished: how its opening came about (or the position,
               where that is not known) and its games; a half-written last line is played again
 
-Both carry checksums (evallearn/checked.py). Those of the lines cover the terms, too: sets of another match do not fit.
+Both carry checksums (evallearn/core/checked.py). Those of the lines cover the terms, too, so that sets of another match
+do not fit.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from evallearn.agents import Agent
 from evallearn.arena.openings import Opening
 from evallearn.arena.seating import Played
 from evallearn.arena.sets import SetReader, is_count, packed_opening, packed_set, require
-from evallearn.checked import Journal, read_checked, write_checked
-from evallearn.digest import json_digest, plain_json, tensors_digest
+from evallearn.core.checked import Journal, read_checked, write_checked
+from evallearn.core.digest import json_digest, plain_json, tensors_digest
+from evallearn.core.game import Game
+from evallearn.core.shapes import has_shape
+from evallearn.core.trust import is_inside
 from evallearn.errors import DataError, GameError
-from evallearn.protocols import Game
-from evallearn.shapes import has_shape
-from evallearn.trust import is_inside
 
 TERMS, SETS = "match.json", "sets.jsonl"
 Sets = dict[int, tuple[Opening, list[Played]]]

@@ -12,10 +12,11 @@ from typing import Any
 from evallearn.agents import Agent, SearchAgent, parse_agent
 from evallearn.arena.journal import identity
 from evallearn.arena.tournament import kind_of
+from evallearn.core.game import Game
+from evallearn.core.search import Limits
+from evallearn.core.trust import is_inside
 from evallearn.errors import EvallearnError
 from evallearn.evaluators import load_evaluator, read_header, zoo_names
-from evallearn.protocols import Game, Limits
-from evallearn.trust import is_inside
 
 EARLIER = re.compile(r"-\d+$")
 """How `learn` calls the Evals of its earlier generations."""

@@ -19,12 +19,13 @@ from evallearn.arena.result import MatchResult, Tally
 from evallearn.arena.seating import Played
 from evallearn.arena.sprt import Sprt
 from evallearn.arena.table import Table
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game
+from evallearn.core.locks import hold_folder
+from evallearn.core.settings import DERIVED_SEED, OPENING_PLIES, PAIRS, check_ranges
+from evallearn.core.trust import FULL_TRUST
+from evallearn.core.workers import check_workers, imap
 from evallearn.errors import EngineError, SpecError
-from evallearn.locks import hold_folder
-from evallearn.protocols import Evaluator, Game
-from evallearn.settings import DERIVED_SEED, OPENING_PLIES, PAIRS, check_ranges
-from evallearn.trust import FULL_TRUST
-from evallearn.workers import check_workers, imap
 
 SETS_PER_JOB = 4
 """Few, so that progress is seen; enough that passing them to a worker (0.1 ms) does not count."""

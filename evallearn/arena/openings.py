@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.positions import read_position
+from evallearn.core.rng import scramble
 from evallearn.data.boards import board_of, on_fastest_floor
 from evallearn.errors import BadNotation, SpecError
-from evallearn.mixing import scramble
-from evallearn.positions import read_position
-from evallearn.protocols import CHANCE, Action, Game, State
 
 MISSES = 1000
 """Random openings in a row that were all seen before, or over: then all are listed, to know how many there are."""

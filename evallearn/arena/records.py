@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.errors import DataError, GameError
-from evallearn.protocols import CHANCE, Action, Game, State
 
 FORFEIT, ADJUDICATED = "forfeit", "adjudicated"
 """What `GameRecord.end` begins with, a colon after it."""

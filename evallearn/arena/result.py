@@ -14,8 +14,8 @@ from evallearn.arena.seating import Played, SetScore, by_game, score_set
 from evallearn.arena.sprt import Sprt, SprtState
 from evallearn.arena.stats import EloEstimate, elo_from_pairs
 from evallearn.arena.stopped import elo_after_sprt
-from evallearn.digest import plain_json
-from evallearn.protocols import Action, Game, State
+from evallearn.core.digest import plain_json
+from evallearn.core.game import Action, Game, State
 
 CURVE_POINTS = 20
 """Of the picture of how the Elo settled."""

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evallearn.arena.bootstrap import control_variate
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game, State
+from evallearn.core.workers import imap
 from evallearn.errors import SearchError
-from evallearn.protocols import Evaluator, Game, State
-from evallearn.search.common import require_unfinished
-from evallearn.search.dice_rollout import DiceRollout, Rolled
-from evallearn.search.floors import Floor
-from evallearn.workers import imap
+from evallearn.search.common.backend import Floor
+from evallearn.search.common.requirements import require_unfinished
+from evallearn.search.dice.rollout import DiceRollout, Rolled
 
 GAMES_PER_JOB = 36
 """Enough that passing them to a worker does not count."""

@@ -15,8 +15,8 @@ from typing import Any
 
 from evallearn.arena.records import ADJUDICATED, FORFEIT, GameRecord, legal_action, numbers, position
 from evallearn.arena.transcripts import UNKNOWN, UNWRITABLE
+from evallearn.core.game import Action, Game, State
 from evallearn.errors import BadNotation, DataError, GameError
-from evallearn.protocols import Action, Game, State
 
 UTILITIES = {"1-0": (1.0, -1.0), "0-1": (-1.0, 1.0), "1/2-1/2": (0.0, 0.0)}
 """To the player who begins (White in chess, Black in checkers) and to the other."""

@@ -12,7 +12,7 @@ from itertools import product
 from math import fsum
 from typing import Any
 
-from evallearn.protocols import Action, Game
+from evallearn.core.game import Action, Game
 
 Seats = tuple[int, ...]
 """Who sits where: 0 is A, 1 is B."""

@@ -13,8 +13,8 @@ from typing import Any
 from evallearn.arena.openings import Opening
 from evallearn.arena.records import ADJUDICATED, FORFEIT, NEAR
 from evallearn.arena.seating import Played, Seats, seatings
+from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.data.boards import board_of, on_fastest_floor
-from evallearn.protocols import CHANCE, Action, Game, State
 
 MOST = 2**62
 """Of a counter: more than any machine can count."""

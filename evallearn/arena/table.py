@@ -17,9 +17,11 @@ from evallearn.agents import Agent, SearchAgent
 from evallearn.arena.adjudication import NO_ADJUDICATION, Adjudication, Watch
 from evallearn.arena.openings import Opening, draw, mix
 from evallearn.arena.seating import Played, Seats, seatings
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE, Action, Game
+from evallearn.core.search import SearchResult
 from evallearn.data.boards import board_of, on_fastest_floor
 from evallearn.errors import EngineError, IllegalAction
-from evallearn.protocols import CHANCE, Action, Evaluator, Game, SearchResult
 from evallearn.search.duel import Duel, can_duel
 
 MAX_PLIES = 100_000
@@ -76,7 +78,7 @@ class _Here:
         """warm: who of A and B has moved before."""
         self.rolls: Any = None
         if table.judge is not None:
-            from evallearn.search.rolls import Rolls
+            from evallearn.search.dice.luck import Rolls
 
             self.rolls = Rolls(table.game, table.judge)
 

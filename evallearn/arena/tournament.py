@@ -19,12 +19,12 @@ from evallearn.agents import Agent
 from evallearn.arena.match import MatchConfig, check_match, play_held_match
 from evallearn.arena.ratings import Rating, bradley_terry
 from evallearn.arena.result import MatchResult, Tally
-from evallearn.atomic import file_name
-from evallearn.digest import plain_json
+from evallearn.core.digest import plain_json
+from evallearn.core.files import file_name
+from evallearn.core.game import Game
+from evallearn.core.locks import hold_folder
+from evallearn.core.workers import keep_workers
 from evallearn.errors import SpecError
-from evallearn.locks import hold_folder
-from evallearn.protocols import Game
-from evallearn.workers import keep_workers
 
 OnProgress = Callable[[int, Tally], None]
 """on_progress(number of the match, its tally)"""

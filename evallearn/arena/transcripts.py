@@ -24,8 +24,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from evallearn.arena.records import GameRecord, legal_action, numbers, position
+from evallearn.core.game import Action, Game, State
 from evallearn.errors import DataError
-from evallearn.protocols import Action, Game, State
 
 HEADER_BEGINS = "# evallearn"
 HEADER = re.compile(r"# evallearn transcripts of (.*), version ([0-9]{1,18})")

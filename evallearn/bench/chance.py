@@ -13,10 +13,11 @@ from time import process_time
 from typing import Any
 
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.game import CHANCE
+from evallearn.core.search import Limits
 from evallearn.errors import EvallearnError
 from evallearn.evaluators import LinearEval
 from evallearn.games.backgammon.moves import State
-from evallearn.protocols import CHANCE, Limits
 from evallearn.registry import get_game
 from evallearn.search import Expectiminimax
 

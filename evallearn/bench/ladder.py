@@ -11,9 +11,9 @@ from time import process_time
 from typing import Any
 
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.search import Limits
 from evallearn.errors import EvallearnError
 from evallearn.evaluators import LinearEval
-from evallearn.protocols import Limits
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 

@@ -11,9 +11,10 @@ from time import process_time
 from typing import Any
 
 from evallearn.bench.speed import positions
-from evallearn.protocols import Action, Limits, State
+from evallearn.core.game import Action, State
+from evallearn.core.search import Limits
 from evallearn.registry import get_game
-from evallearn.search.mcts import MCTS
+from evallearn.search.montecarlo.mcts import MCTS
 
 ROUNDS = 3
 EXPLORATION = 1.4

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
+from evallearn.core.game import Action, Game, State
+from evallearn.core.search import Limits
 from evallearn.evaluators import LinearEval
-from evallearn.protocols import Action, Game, Limits, State
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 

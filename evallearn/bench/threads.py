@@ -12,9 +12,10 @@ from time import perf_counter
 from typing import Any
 
 from evallearn.bench.speed import positions
+from evallearn.core.game import State
+from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import EvallearnError
 from evallearn.evaluators import LinearEval
-from evallearn.protocols import Limits, SearchResult, State
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 

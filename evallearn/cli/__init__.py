@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
-from evallearn import __version__, memory
+from evallearn import __version__
 from evallearn.cli.common import console
 from evallearn.cli.screen import set_up_streams
+from evallearn.core import memory
 from evallearn.errors import EvallearnError, unknown
 
 COMMANDS = {

@@ -15,13 +15,15 @@ from evallearn.cli.common import GAME, console, in_range, json_option, out, repo
 from evallearn.cli.play import framed, thinking
 from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
 from evallearn.cli.searches import Way, way_of, ways_for
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.search import MOST_NODES, MOST_SECONDS, Limits, SearchResult
+from evallearn.core.settings import SEED, Range
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import Interrupted, SearchError, SpecError
+from evallearn.play.formatting import certainty, in_a_row, number, shares, worth
 from evallearn.play.seats import default_agent, make_evaluator, ordinal
-from evallearn.play.words import certainty, in_a_row, number, shares, worth
-from evallearn.protocols import CHANCE, MOST_NODES, MOST_SECONDS, Action, Evaluator, Game, Limits, SearchResult, State
 from evallearn.search import MONTE_CARLO, SEARCHES, Ending, ending, require_limits
-from evallearn.settings import SEED, Range
-from evallearn.trust import FULL_TRUST
 
 TOP = 10
 """Actions that are shown unless all are asked for."""

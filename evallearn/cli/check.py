@@ -8,8 +8,8 @@ import click
 
 from evallearn.check import check_game
 from evallearn.cli.common import GAME, in_range, json_option, out, report
-from evallearn.protocols import Game
-from evallearn.settings import SEED
+from evallearn.core.game import Game
+from evallearn.core.settings import SEED
 
 
 @click.command(name="check")

@@ -21,10 +21,10 @@ from rich.progress import (
 )
 
 from evallearn.cli.screen import Screen
-from evallearn.protocols import Game
+from evallearn.core.game import Game
+from evallearn.core.settings import Range, whole
+from evallearn.core.trust import FULL_TRUST
 from evallearn.registry import GAMES, get_game
-from evallearn.settings import Range, whole
-from evallearn.trust import FULL_TRUST
 
 THREADS = whole(1, 256)
 """Or processes."""

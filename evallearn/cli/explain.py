@@ -14,11 +14,11 @@ from rich.table import Table
 from evallearn.cli.common import GAME, json_option, out, report
 from evallearn.cli.play import framed
 from evallearn.cli.positions import PositionCommand, game_of, position_of, roll_option
+from evallearn.core.game import CHANCE, Game
+from evallearn.core.trust import FULL_TRUST
 from evallearn.insight.explain import Explanation, Part, explain
+from evallearn.play.formatting import number, worth
 from evallearn.play.seats import make_evaluator, ordinal
-from evallearn.play.words import number, worth
-from evallearn.protocols import CHANCE, Game
-from evallearn.trust import FULL_TRUST
 
 TOP = 10
 """Features that are shown unless more are asked for."""

@@ -15,6 +15,9 @@ from rich.table import Table
 from evallearn import __version__
 from evallearn.agents import parse_evaluator
 from evallearn.cli.common import GAME, Steps, in_range, json_option, out, progress_bars, report, workers_option
+from evallearn.core.game import Game
+from evallearn.core.settings import PAIRS, SEED
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import SpecError
 from evallearn.evaluators import FeatureEval
 from evallearn.insight import (
@@ -28,10 +31,7 @@ from evallearn.insight import (
     gather,
     redundant,
 )
-from evallearn.protocols import Game
-from evallearn.search.common import MAX_DEPTH
-from evallearn.settings import PAIRS, SEED
-from evallearn.trust import FULL_TRUST
+from evallearn.search.common.requirements import MAX_DEPTH
 
 DEPTH = 3
 """Plies that both sides of a match look ahead."""

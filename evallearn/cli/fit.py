@@ -10,13 +10,13 @@ from typing import Any
 import click
 
 from evallearn.cli.common import GAME, in_range, json_option, out, progress_bars, report, show_alarms, show_constant
+from evallearn.core.game import Game
+from evallearn.core.settings import PENALTY, SEED, SHARE
 from evallearn.data import Dataset
 from evallearn.evaluators import save_evaluator
 from evallearn.insight import alarms_about
 from evallearn.learn import fit_evaluator
-from evallearn.protocols import Game
-from evallearn.report.words import share
-from evallearn.settings import PENALTY, SEED, SHARE
+from evallearn.report.formatting import share
 from evallearn.train.targets import TARGETS
 
 METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")

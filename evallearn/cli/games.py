@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from evallearn.cli.common import GAME, json_option, out, report
-from evallearn.protocols import Game
+from evallearn.core.game import Game
 from evallearn.registry import game_names, get_game
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from evallearn.checked import read_checked
 from evallearn.cli.common import GAME, json_option, out, report
+from evallearn.core.checked import read_checked
+from evallearn.core.game import Game
 from evallearn.errors import DataError
 from evallearn.evaluators import verified_header
-from evallearn.protocols import Game
 from evallearn.registry import GAMES, load
 
 

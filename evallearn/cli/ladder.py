@@ -9,13 +9,13 @@ import click
 
 from evallearn.agents import default_limits, parse_agent, parse_limits
 from evallearn.arena.ladder import answer, known_agents
-from evallearn.atomic import file_name
 from evallearn.cli.common import GAME
 from evallearn.cli.match import MATCHES, command_line, config_of
 from evallearn.cli.tournament import play, publish, tournament_options
-from evallearn.protocols import Game
+from evallearn.core.files import file_name
+from evallearn.core.game import Game
+from evallearn.core.trust import FULL_TRUST
 from evallearn.registry import spec_of
-from evallearn.trust import FULL_TRUST
 
 
 @click.command(name="ladder")

@@ -13,7 +13,6 @@ from click.core import ParameterSource
 from rich.box import SIMPLE
 from rich.table import Table
 
-from evallearn.atomic import file_name
 from evallearn.cli.common import (
     GAME,
     Steps,
@@ -27,9 +26,10 @@ from evallearn.cli.common import (
     show_constant,
     workers_option,
 )
+from evallearn.core.files import file_name
+from evallearn.core.game import Game
 from evallearn.learn import LearnConfig, Run, choose_config, learn
 from evallearn.learn.budget import HOW_TO_COMPILE
-from evallearn.protocols import Game
 from evallearn.report import write_report
 from evallearn.train.targets import TARGETS
 

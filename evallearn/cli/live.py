@@ -14,7 +14,7 @@ from rich.text import Text
 
 from evallearn.arena import Tally
 from evallearn.cli.common import console
-from evallearn.report.words import sureness
+from evallearn.report.formatting import sureness
 
 REFRESHES = 4
 """A second."""

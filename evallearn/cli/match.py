@@ -13,15 +13,15 @@ from evallearn import __version__
 from evallearn.agents import parse_agent, parse_limits
 from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, SprtState, match_folder, play_match
 from evallearn.arena.formats import format_for, write_games
-from evallearn.checked import write_checked
 from evallearn.cli.common import GAME, in_range, json_option, out, report, workers_option
 from evallearn.cli.live import live_board
-from evallearn.protocols import Game
+from evallearn.core.checked import write_checked
+from evallearn.core.game import Game
+from evallearn.core.settings import OPENING_PLIES, PAIRS, SEED
+from evallearn.core.trust import FULL_TRUST
 from evallearn.registry import spec_of
 from evallearn.report import write_match_report
-from evallearn.report.words import sureness
-from evallearn.settings import OPENING_PLIES, PAIRS, SEED
-from evallearn.trust import FULL_TRUST
+from evallearn.report.formatting import sureness
 
 MATCHES = Path("runs/matches")
 """Where matches are kept unless --run says otherwise: one folder for each, named after its terms."""

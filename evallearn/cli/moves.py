@@ -8,7 +8,7 @@ import click
 
 from evallearn.cli.common import GAME, console, json_option, report
 from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
-from evallearn.protocols import CHANCE, Action, Game
+from evallearn.core.game import CHANCE, Action, Game
 
 
 @click.command(name="moves", cls=PositionCommand)

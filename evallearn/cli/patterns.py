@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from evallearn.atomic import short_name
 from evallearn.cli.common import GAME, console, in_range, json_option, out, report, setting
+from evallearn.core.files import short_name
+from evallearn.core.game import Game
+from evallearn.core.settings import GAMES, MINUTES, SEED, number
 from evallearn.errors import SpecError
 from evallearn.evaluators import save_evaluator
-from evallearn.protocols import Game
-from evallearn.settings import GAMES, MINUTES, SEED, number
 from evallearn.train.patterns import PRUNE, PatternTrainer
 from evallearn.train.self_taught import Progress
 from evallearn.train.td import TdSettings

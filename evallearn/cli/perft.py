@@ -9,7 +9,7 @@ import click
 
 from evallearn.cli.common import GAME, console, json_option, report
 from evallearn.cli.positions import position_of
-from evallearn.protocols import Game, State
+from evallearn.core.game import Game, State
 
 
 def plain_perft(game: Game, s: State, depth: int) -> int:

@@ -16,8 +16,12 @@ from rich.panel import Panel
 from rich.text import Text
 
 from evallearn.agents import parse_limits
-from evallearn.atomic import data_folder, file_name
 from evallearn.cli.common import GAME, in_range, out
+from evallearn.core.files import data_folder, file_name
+from evallearn.core.game import Game
+from evallearn.core.positions import read_position
+from evallearn.core.settings import SEED
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import DataError, SpecError
 from evallearn.play import Dialogue, Judge, Session, Shown, load_game, save_game
 from evallearn.play.seats import (
@@ -30,11 +34,7 @@ from evallearn.play.seats import (
     people,
     take_seats,
 )
-from evallearn.positions import read_position
-from evallearn.protocols import Game
 from evallearn.registry import spec_of
-from evallearn.settings import SEED
-from evallearn.trust import FULL_TRUST
 
 SILENCE = 0.3
 """Seconds until the screen shows that the machine is at work."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
+from evallearn.core.game import CHANCE, Game, State
+from evallearn.core.positions import read_position
 from evallearn.errors import EvallearnError, SpecError
-from evallearn.positions import read_position
-from evallearn.protocols import CHANCE, Game, State
 from evallearn.registry import load
 
 LIKE_AN_OPTION = re.compile(r"--?[A-Za-z][\w-]*(=.*)?")

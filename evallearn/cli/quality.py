@@ -17,13 +17,14 @@ from rich.table import Table
 from evallearn import __version__
 from evallearn.cli.common import GAME, in_range, json_option, out, progress_bars, report, setting, workers_option
 from evallearn.cli.suite import made_suite, nodes_for, suite_facts
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game
+from evallearn.core.settings import SEED
+from evallearn.core.trust import FULL_TRUST
+from evallearn.core.workers import imap
 from evallearn.play.seats import default_agent, make_evaluator
-from evallearn.protocols import Evaluator, Game
 from evallearn.quality import Quality, Settings, Suite, assess, compare, fitting_depth, read_suite
 from evallearn.quality.make import SAMPLE
-from evallearn.settings import SEED
-from evallearn.trust import FULL_TRUST
-from evallearn.workers import imap
 
 POSITIONS = 200
 """Of a suite that is made here."""

@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from evallearn.cli.common import GAME, in_range, json_option, out, report
+from evallearn.core.game import Game
+from evallearn.core.settings import SEED
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import read_header, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import QuantisedNet, quantise
-from evallearn.protocols import Game
 from evallearn.registry import load
-from evallearn.settings import SEED
 
 
 @click.command(name="quantise")

@@ -13,8 +13,8 @@ from evallearn.arena.formats import read_games
 from evallearn.arena.match import kept_games
 from evallearn.arena.records import GameRecord, Replayed, numbers, play_over
 from evallearn.cli.common import GAME, json_option, out, report
+from evallearn.core.game import CHANCE, Game, State
 from evallearn.errors import SpecError
-from evallearn.protocols import CHANCE, Game, State
 
 
 @click.command(name="replay")

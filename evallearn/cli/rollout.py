@@ -11,11 +11,11 @@ import click
 from evallearn.arena.rollout import roll_out
 from evallearn.cli.common import GAME, console, in_range, json_option, out, report, workers_option
 from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
+from evallearn.core.game import Game
+from evallearn.core.settings import SEED
+from evallearn.core.trust import FULL_TRUST
 from evallearn.play.seats import default_agent, make_evaluator
-from evallearn.protocols import Game
-from evallearn.search.dice_rollout import MOVES
-from evallearn.settings import SEED
-from evallearn.trust import FULL_TRUST
+from evallearn.search.dice.rollout import MOVES
 
 MOST_OUTCOMES = 12
 """Utilities that are listed; 2048 has thousands."""

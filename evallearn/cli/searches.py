@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game
+from evallearn.core.search import Search
 from evallearn.errors import SearchError, unknown
-from evallearn.protocols import Evaluator, Game, Search
 from evallearn.search import SEARCHES, named_search, usual_search
 
 

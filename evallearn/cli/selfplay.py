@@ -8,10 +8,10 @@ import click
 
 from evallearn.agents import SearchAgent, default_limits, parse_evaluator, parse_limits
 from evallearn.cli.common import GAME, in_range, json_option, out, progress_bars, report, setting, workers_option
+from evallearn.core.game import Game
+from evallearn.core.settings import SEED
+from evallearn.core.trust import FULL_TRUST
 from evallearn.data import SelfPlayConfig, run_selfplay
-from evallearn.protocols import Game
-from evallearn.settings import SEED
-from evallearn.trust import FULL_TRUST
 
 
 @click.command(name="selfplay")

@@ -9,12 +9,14 @@ import click
 
 from evallearn.agents import parse_limits
 from evallearn.cli.common import GAME, Steps, console, in_range, json_option, out, progress_bars, report, workers_option
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game
+from evallearn.core.search import Limits
+from evallearn.core.settings import SEED
+from evallearn.core.trust import FULL_TRUST
 from evallearn.play.seats import default_agent, make_evaluator
-from evallearn.protocols import Evaluator, Game, Limits
 from evallearn.quality import Suite, make_suite, reference_depth, write_suite
 from evallearn.quality.make import SAMPLE, draw
-from evallearn.settings import SEED
-from evallearn.trust import FULL_TRUST
 
 COMPILED_NODES, PLAIN_NODES = 100_000, 2_000
 """For each position, on average, unless `--by` says otherwise: a fraction of a second."""

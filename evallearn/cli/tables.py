@@ -11,8 +11,8 @@ import click
 from rich.table import Table
 
 from evallearn.cli.common import GAME, console, json_option, out, progress_bars, report
+from evallearn.core.game import Game
 from evallearn.errors import GameError, SpecError
-from evallearn.protocols import Game
 
 
 @click.command(name="tables")

@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from evallearn.atomic import file_name
 from evallearn.cli.common import GAME, THREADS, console, in_range, json_option, out, report, setting
 from evallearn.cli.patterns import command_line
+from evallearn.core.files import file_name
+from evallearn.core.game import Game
+from evallearn.core.settings import GAMES, MINUTES, SEED
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import load_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.learn.td import TdRun, events_of
-from evallearn.protocols import Game
-from evallearn.report.td_page import write_td
-from evallearn.settings import GAMES, MINUTES, SEED
+from evallearn.report.curve import write_td
 from evallearn.train.neural import NeuralTrainer
 from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.self_taught import Progress

@@ -13,17 +13,17 @@ from evallearn import __version__
 from evallearn.agents import Agent, parse_agent, parse_limits
 from evallearn.arena import MatchConfig, TournamentResult, play_tournament
 from evallearn.arena.tournament import kind_of, pairings
-from evallearn.atomic import file_name
-from evallearn.checked import write_checked
 from evallearn.cli.common import GAME, in_range, json_option, out, report, workers_option
 from evallearn.cli.live import live_board
 from evallearn.cli.match import MATCHES, command_line, config_of, match_options
-from evallearn.protocols import Game
+from evallearn.core.checked import write_checked
+from evallearn.core.files import file_name
+from evallearn.core.game import Game
+from evallearn.core.settings import PAIRS
+from evallearn.core.trust import FULL_TRUST
 from evallearn.registry import spec_of
 from evallearn.report import write_tournament_report
-from evallearn.report.words import short_agent, stopped_words
-from evallearn.settings import PAIRS
-from evallearn.trust import FULL_TRUST
+from evallearn.report.formatting import short_agent, stopped_words
 
 
 def tournament_options(f: Any) -> Any:

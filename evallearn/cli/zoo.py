@@ -12,7 +12,7 @@ from rich.table import Table
 from evallearn.cli.common import json_option, out, report
 from evallearn.evaluators import hardest, read_card, zoo_names
 from evallearn.evaluators.zoo import zoo_name
-from evallearn.report.words import share
+from evallearn.report.formatting import share
 
 Card = dict[str, Any]
 

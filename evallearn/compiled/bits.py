@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
-from evallearn.mixing import MASK64, scramble
+from evallearn.core.rng import MASK64, scramble
 
 _marked: set[Any] = set()
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from evallearn.compiled.bits import u64
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.game import CHANCE, Game, State
+from evallearn.core.rng import MASK64
+from evallearn.core.rules import Rules
 from evallearn.errors import EvallearnError
-from evallearn.mixing import MASK64
-from evallearn.protocols import CHANCE, Game, Rules, State
 
 Expect = Callable[[bool, str, str, str], bool]
 ALIKE = "make both floors agree"

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.absent import bindings
+from evallearn.compiled.hooks import bindings
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
+from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.rules import Rules
 from evallearn.errors import GameError
-from evallearn.protocols import CHANCE, Action, Game, Rules, State
 
 TEMPLATE = Path(__file__).with_name("game_kernel.py")
 RULE_NAMES = (

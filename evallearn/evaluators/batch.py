@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
-from evallearn.protocols import Evaluator, State
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import State
 
 TEMPLATE = Path(__file__).with_name("batch_kernel.py")
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.evaluator import EvalKernel, Evaluator
+from evallearn.core.game import State
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import half_range
 from evallearn.evaluators.squash import BOUND
-from evallearn.protocols import EvalKernel, Evaluator, State
 
 TEMPLATE = Path(__file__).with_name("bounded_kernel.py")
 

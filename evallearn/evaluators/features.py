@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.evaluator import EvalKernel, Evaluator
+from evallearn.core.game import Game, State
 from evallearn.errors import EvaluatorError, GameError
 from evallearn.evaluators.squash import SQUASHES, to_value
-from evallearn.protocols import EvalKernel, Evaluator, Game, State
 
 EVAL_TEMPLATE = Path(__file__).with_name("eval_kernel.py")
 LONG_GAME = 120
@@ -164,8 +165,8 @@ class FeatureEval(Evaluator):
         rules = self.game.rules
         if rules is None:
             return None
-        from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
+        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import specialise
 
         sizes = {"N_FEATURES": len(self.game.feature_names), **self.sizes()}

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.atomic import write_atomically
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.files import write_atomically
+from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import FeatureEval, feature_hash, half_range
 from evallearn.evaluators.linear import LinearEval
@@ -23,7 +25,6 @@ from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.patterns import PatternEval, cell_hash
 from evallearn.evaluators.quantised import NUMBERS, QuantisedNet
 from evallearn.evaluators.squash import SQUASHES
-from evallearn.protocols import Evaluator, Game
 
 FORMAT = 1
 KEY = "evallearn"

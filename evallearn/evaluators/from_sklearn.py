@@ -34,10 +34,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.calibration import calibrate
 from evallearn.evaluators.squash import SQUASHES
-from evallearn.protocols import Game
 
 REGRESSORS = (
     LinearRegression, Ridge, RidgeCV, Lasso, LassoCV, ElasticNet, ElasticNetCV, SGDRegressor, HuberRegressor,

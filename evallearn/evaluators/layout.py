@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.game import Game, State
+from evallearn.core.patterns import PatternSet
 from evallearn.errors import EvaluatorError
-from evallearn.protocols import Game, PatternSet, State
 
 MOST_ENTRIES = 1 << 26
 """Numbers in all tables together: 128 MB of them; no board needs more, and a stranger's file may ask for anything."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.game import Game, State
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.squash import SQUASHES
-from evallearn.protocols import Game, State
 
 
 class LinearEval(FeatureEval):

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import FeatureEval
-from evallearn.protocols import Game
 
 TENSORS = ("w1", "b1", "w2", "b2", "w3", "b3")
 

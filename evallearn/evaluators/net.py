@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.evaluator import EvalKernel
+from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.squash import squash
-from evallearn.protocols import EvalKernel, Game
 
 LANES = 8
 """Hidden units come in eights: so many numbers fit into one instruction."""
@@ -192,8 +193,8 @@ class NetEval(Foretelling):
 
     def kernels(self) -> Any:
         """net_kernel.py for this game and these sizes."""
-        from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
+        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import specialise
         from evallearn.compiled.vectors import add_rows, dot, nonzero
 

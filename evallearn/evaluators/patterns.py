@@ -17,11 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.evaluator import EvalKernel
+from evallearn.core.game import Game, State
+from evallearn.core.patterns import PatternSet
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval, fixed_positions
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.squash import squash
-from evallearn.protocols import EvalKernel, Game, PatternSet, State
 
 TEMPLATE = Path(__file__).with_name("patterns_kernel.py")
 MOST = 32767
@@ -147,8 +149,8 @@ class PatternEval(FeatureEval):
 
 def kernels(layout: Layout, scale: float) -> Any:
     """patterns_kernel.py for these patterns; the game must have rules with cells."""
-    from evallearn.compiled.absent import bindings
     from evallearn.compiled.bits import jitable
+    from evallearn.compiled.hooks import bindings
     from evallearn.compiled.memory import short_at
     from evallearn.compiled.specialise import specialise
 

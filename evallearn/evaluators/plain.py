@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game, State
 from evallearn.errors import EvaluatorError
-from evallearn.protocols import Evaluator, Game, State
 
 
 class FunctionEval(Evaluator):

@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.evaluator import EvalKernel
+from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import fixed_positions
 from evallearn.evaluators.net import ACTIVATIONS, LANES, Foretelling, NetEval
 from evallearn.evaluators.squash import squash
-from evallearn.protocols import EvalKernel, Game
 
 TEMPLATE = Path(__file__).with_name("quantised_kernel.py")
 NUMBERS = {
@@ -164,8 +165,8 @@ class QuantisedNet(Foretelling):
         if rules is None or not self.two_sided:
             return None
         from evallearn.compiled import integers
-        from evallearn.compiled.absent import bindings
         from evallearn.compiled.bits import jitable
+        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import specialise
 
         by_mover = rules.features_mover is not None

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.evaluator import EvalKernel, Evaluator
+from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.rules import NOT_KNOWN, Endgames, KnownValues
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import half_range
 from evallearn.evaluators.squash import BOUND
-from evallearn.protocols import CHANCE, NOT_KNOWN, Action, Endgames, EvalKernel, Evaluator, Game, KnownValues, State
 
 TEMPLATE = Path(__file__).with_name("solved_kernel.py")
 KNOWN_TEMPLATE = Path(__file__).with_name("known_kernel.py")

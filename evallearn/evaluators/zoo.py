@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from evallearn.digest import parse_json
+from evallearn.core.digest import parse_json
+from evallearn.core.shapes import ALL, has_shape
 from evallearn.errors import EvaluatorError, SpecError, unknown
-from evallearn.shapes import ALL, has_shape
 
 MOST_BYTES = 1_000_000
 """Of a file: a wheel with one for every game is still small."""

@@ -13,7 +13,7 @@ import numpy as np
 from evallearn.data import Dataset
 from evallearn.errors import DataError
 from evallearn.evaluators.features import FeatureEval
-from evallearn.train.metrics import Predict, predictor
+from evallearn.train.fit.metrics import Predict, predictor
 
 if TYPE_CHECKING:
     from evallearn.data.origin import Origin

@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game, State
 from evallearn.errors import DataError
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.linear import LinearEval
-from evallearn.protocols import Evaluator, Game, State
 
 Kind = Literal["terminal", "solved", "sum", "occlusion", "closed"]
 """How a value was taken apart.

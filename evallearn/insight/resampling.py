@@ -54,7 +54,7 @@ def poisson_counts(games: np.ndarray, resamples: int, seed: int) -> np.ndarray:
 
 
 def _mixed(x: np.ndarray) -> np.ndarray:
-    """SplitMix64's finaliser, as in evallearn.mixing, for arrays."""
+    """SplitMix64's finaliser, as in evallearn.core.rng, for arrays."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: np.ndarray = x ^ (x >> np.uint64(31))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from evallearn.core.game import Game
 from evallearn.data import Dataset
 from evallearn.data.dataset import Batch
 from evallearn.errors import DataError
-from evallearn.protocols import Game
-from evallearn.train.stream import RecordBatch, RecordStream
+from evallearn.train.fit.stream import RecordBatch, RecordStream
 
 MOST_BYTES = 256 * 2**20
 """Of records that are kept in memory. Many more are read from disk again at every pass: slower, as little memory."""

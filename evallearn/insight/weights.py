@@ -15,10 +15,10 @@ import numpy as np
 
 from evallearn.insight.resampling import RESAMPLES, Interval, by_game, interval, poisson_counts
 from evallearn.insight.sources import OnePhase
-from evallearn.train.stream import RecordStream, Summary, by_group, chunks, summarise
+from evallearn.train.fit.stream import RecordStream, Summary, by_group, chunks, summarise
 
 if TYPE_CHECKING:
-    from evallearn.train.linear import LinearEvalTrainer
+    from evallearn.train.fit.linear import LinearEvalTrainer
 
 MOST_INFLATION = 1e6
 """What the variance inflation of an exact copy is called."""

@@ -11,15 +11,16 @@ import numpy as np
 from evallearn import train  # its trainers are imported when they are asked for
 from evallearn.agents import SearchAgent
 from evallearn.arena import MatchConfig, play_match
+from evallearn.core.game import Game
+from evallearn.core.search import Limits
 from evallearn.errors import DataError
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.linear import LinearEval
 from evallearn.insight.resampling import RESAMPLES, GameMeans, Interval
 from evallearn.insight.sources import Blank, with_column
 from evallearn.insight.weights import Weights, study_weights
-from evallearn.protocols import Game, Limits
-from evallearn.train.metrics import Predict, bounded, measure, predictor
-from evallearn.train.stream import RecordBatch, RecordStream
+from evallearn.train.fit.metrics import Predict, bounded, measure, predictor
+from evallearn.train.fit.stream import RecordBatch, RecordStream
 
 SHUFFLES = 3
 """Times that a feature is shuffled: the mean of so many is steady enough beside the interval."""

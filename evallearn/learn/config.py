@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from evallearn.agents import default_limits
+from evallearn.core.game import Game
+from evallearn.core.settings import PAIRS, SEED, SHARE, STEP, check_ranges, number, whole
 from evallearn.data import SelfPlayConfig
 from evallearn.errors import unknown
-from evallearn.protocols import Game
 from evallearn.registry import spec_of
-from evallearn.search.common import MAX_DEPTH
-from evallearn.settings import PAIRS, SEED, SHARE, STEP, check_ranges, number, whole
+from evallearn.search.common.requirements import MAX_DEPTH
 from evallearn.train.targets import check_target
 from evallearn.train.td import TdSettings
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from evallearn.core.game import Game
 from evallearn.data import Dataset
 from evallearn.errors import SpecError
 from evallearn.evaluators import FeatureEval
-from evallearn.protocols import Game
 from evallearn.train import measure, predictor
 from evallearn.train.leaves import QuietStream
 from evallearn.train.targets import (

@@ -12,9 +12,9 @@ from itertools import takewhile
 from typing import Any
 
 from evallearn.agents import SearchAgent, parse_evaluator
+from evallearn.core.evaluator import Evaluator
 from evallearn.evaluators import FeatureEval
 from evallearn.learn.run import Run
-from evallearn.protocols import Evaluator
 
 INTERVAL = ("elo", "low", "high")
 GATE = (*INTERVAL, "los", "opponent", "games", "distinct_games", "wins", "draws", "losses")

@@ -7,7 +7,12 @@ from typing import Any
 
 from evallearn.agents import RandomAgent, SearchAgent, parse_evaluator
 from evallearn.arena.journal import weights_mark
-from evallearn.checked import write_checked
+from evallearn.core.checked import write_checked
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.locks import hold_folder
+from evallearn.core.search import Limits
+from evallearn.core.shapes import ALL, has_shape
+from evallearn.core.workers import keep_workers
 from evallearn.evaluators import FeatureEval
 from evallearn.insight import alarms_about
 from evallearn.learn.fitting import Move
@@ -15,10 +20,6 @@ from evallearn.learn.generations import evolve, measure_strength
 from evallearn.learn.rows import reversed_row
 from evallearn.learn.run import Run
 from evallearn.learn.summary import summarise
-from evallearn.locks import hold_folder
-from evallearn.protocols import Evaluator, Limits
-from evallearn.shapes import ALL, has_shape
-from evallearn.workers import keep_workers
 
 
 def learn(run: Run) -> dict[str, Any]:

@@ -18,17 +18,19 @@ from typing import Any
 from evallearn.agents import Agent, SearchAgent, default_limits
 from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.journal import weights_mark
-from evallearn.atomic import file_name
-from evallearn.checked import read_checked, write_checked
+from evallearn.core.checked import read_checked, write_checked
+from evallearn.core.digest import json_digest, plain_json
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.files import file_name
+from evallearn.core.game import Game
+from evallearn.core.search import Limits
+from evallearn.core.shapes import has_shape
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
-from evallearn.digest import json_digest, plain_json
 from evallearn.errors import DataError, EvaluatorError
 from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
 from evallearn.learn.config import LearnConfig, learn_command
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.learn.rows import ROW, ladder_row
-from evallearn.protocols import Evaluator, Game, Limits
-from evallearn.shapes import has_shape
 from evallearn.train.online import require_online
 from evallearn.train.targets import ONLINE_TARGETS
 

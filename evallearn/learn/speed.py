@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 
 from evallearn.agents import Agent, SearchAgent
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE, Game, State
+from evallearn.core.search import Limits, SearchResult
+from evallearn.core.workers import imap
 from evallearn.data import SelfPlayConfig
 from evallearn.data.boards import on_fastest_floor
-from evallearn.data.selfplay import play_game
+from evallearn.data.generate import play_game
 from evallearn.evaluators import LinearEval
 from evallearn.evaluators.mlp import MlpEval
-from evallearn.protocols import CHANCE, Evaluator, Game, Limits, SearchResult, State
-from evallearn.search.rolls import Rolls
-from evallearn.workers import imap
+from evallearn.search.dice.luck import Rolls
 
 SECONDS = 2.0
 """Of measuring, for each depth; one game, or FEWEST searches, at least."""

@@ -14,17 +14,18 @@ from typing import Any
 
 from evallearn._version import __version__
 from evallearn.agents import parse_evaluator
-from evallearn.checked import read_checked, write_checked
+from evallearn.core.checked import read_checked, write_checked
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game
+from evallearn.core.locks import hold_folder
+from evallearn.core.shapes import ALL, has_shape
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
-from evallearn.locks import hold_folder
-from evallearn.protocols import Evaluator, Game
-from evallearn.shapes import ALL, has_shape
 from evallearn.train.meeting import Meeting, meet
 from evallearn.train.neural import NeuralTrainer
 from evallearn.train.self_taught import Progress
-from evallearn.trust import FULL_TRUST
 
 LOOKS = 20
 """Measurements in a run whose games are known."""

@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from evallearn.agents import Agent
+from evallearn.core.game import CHANCE, Action
 from evallearn.errors import BadNotation, EvallearnError, GameError, IllegalAction, SpecError
-from evallearn.play.saved import load_game, save_game
-from evallearn.play.seats import MakeAgent, people, take_seats
-from evallearn.play.session import Session
-from evallearn.play.words import (
+from evallearn.play.formatting import (
     columns,
     hint_text,
     in_a_row,
@@ -29,7 +27,9 @@ from evallearn.play.words import (
     verdict_text,
     who,
 )
-from evallearn.protocols import CHANCE, Action
+from evallearn.play.saved import load_game, save_game
+from evallearn.play.seats import MakeAgent, people, take_seats
+from evallearn.play.session import Session
 
 COMMANDS = {
     "help": "this list (or ?)",

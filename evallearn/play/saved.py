@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from evallearn.agents import Agent
-from evallearn.atomic import write_json
+from evallearn.core.files import write_json
+from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.trust import Trust
 from evallearn.errors import DataError, EvallearnError, GameError
 from evallearn.play.seats import PERSON, MakeAgent, Seats
 from evallearn.play.session import Ply, Session
 from evallearn.play.verdict import Judge
-from evallearn.protocols import CHANCE, Action, Game, State
-from evallearn.trust import Trust
 
 LARGEST = 10_000_000
 """Bytes of a file that may be a saved game; real ones have some thousand."""

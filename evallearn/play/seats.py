@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Protocol
 
 from evallearn.agents import Agent, SearchAgent, parse_agent, parse_evaluator, search_of, zero_evaluator
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game
+from evallearn.core.search import Limits
+from evallearn.core.trust import NO_TRUST, Trust
 from evallearn.errors import SpecError
-from evallearn.protocols import Evaluator, Game, Limits
-from evallearn.trust import NO_TRUST, Trust
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 PERSON = "you"

@@ -12,11 +12,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.rng import scramble
+from evallearn.core.search import SearchResult
 from evallearn.errors import GameError, IllegalAction
-from evallearn.mixing import scramble
 from evallearn.play.seats import Seats
 from evallearn.play.verdict import Judge, Verdict
-from evallearn.protocols import CHANCE, Action, Game, SearchResult, State
 from evallearn.search import Ending, ending
 
 

@@ -25,9 +25,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, SearchResult, State
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.search import Limits, SearchResult
 from evallearn.search import plies_to_end, search_for
-from evallearn.search.common import is_minimax
+from evallearn.search.common.requirements import is_minimax
 
 SAME = 1e-9
 """Values closer than this part of the utility range are the same: sums over dice are rounded."""

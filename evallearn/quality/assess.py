@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.settings import SEED, check_ranges, whole
 from evallearn.errors import DataError, EvaluatorError
-from evallearn.protocols import Evaluator
 from evallearn.quality.figures import Figure, bounded_mean
+from evallearn.quality.formatting import choices_verdict, swing_verdict, thrash_verdict, values_verdict
 from evallearn.quality.measure import Measured, measured, no_sides
 from evallearn.quality.suite import Suite
 from evallearn.quality.swing import Swing, swings
 from evallearn.quality.thrash import Thrash, thrash
-from evallearn.quality.words import choices_verdict, swing_verdict, thrash_verdict, values_verdict
-from evallearn.search.common import MAX_DEPTH
-from evallearn.settings import SEED, check_ranges, whole
+from evallearn.search.common.requirements import MAX_DEPTH
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,13 +13,14 @@ from evallearn import __version__
 from evallearn.agents import SearchAgent, default_limits, parse_evaluator
 from evallearn.arena import MatchConfig, MatchResult, play_match
 from evallearn.arena.records import GameRecord, play_over
-from evallearn.atomic import write_json
+from evallearn.core.files import write_json
+from evallearn.core.game import CHANCE, Game
+from evallearn.core.search import Limits
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators import FeatureEval, save_evaluator
 from evallearn.evaluators.zoo import MOST_BYTES, zoo_name
-from evallearn.protocols import CHANCE, Game, Limits
-from evallearn.train.metrics import measure
-from evallearn.train.stream import ArrayStream
+from evallearn.train.fit.metrics import measure
+from evallearn.train.fit.stream import ArrayStream
 
 PAIRS = 400
 """Openings of each match: intervals of some 20 Elo to either side."""

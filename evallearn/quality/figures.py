@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from evallearn.arena.bootstrap import bootstrap_mean
-from evallearn.shares import share_of
+from evallearn.core.shares import share_of
 
 RESAMPLES = 300
 """Of a correlation; each sorts all positions anew."""

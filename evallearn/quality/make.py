@@ -21,14 +21,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evallearn.agents import SearchAgent
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.search import Limits
+from evallearn.core.workers import imap, keep_workers
 from evallearn.data.boards import on_fastest_floor
 from evallearn.errors import SearchError, SpecError
-from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, State
 from evallearn.quality.playing import dice_of, random_action
 from evallearn.quality.suite import Item, Suite
 from evallearn.search import search_for
-from evallearn.search.solver import Solution, solve
-from evallearn.workers import imap, keep_workers
+from evallearn.search.exact.solver import Solution, solve
 
 EXPLORATION = 0.2
 """The share of random moves."""

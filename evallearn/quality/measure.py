@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.protocols import Evaluator, Game, Limits
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import Game
+from evallearn.core.search import Limits
 from evallearn.quality.figures import (
     SAME,
     Figure,
@@ -30,8 +32,8 @@ from evallearn.quality.figures import (
 )
 from evallearn.quality.suite import Item, Suite
 from evallearn.search import search_for
-from evallearn.train.metrics import Metrics, measure
-from evallearn.train.stream import ArrayStream
+from evallearn.train.fit.metrics import Metrics, measure
+from evallearn.train.fit.stream import ArrayStream
 
 CLEAR = 0.1
 """A share of a win: where the reference is only an estimate, its sign is taken for certain from here on."""

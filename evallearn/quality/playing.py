@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from evallearn.mixing import MASK64, scramble
-from evallearn.protocols import CHANCE, Action, Game, State
+from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.rng import MASK64, scramble
 
 SALT = 0x9E3779B97F4A7C15
 """So that seed 0 and game 0 are no special case."""

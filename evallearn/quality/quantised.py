@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.game import CHANCE, Game, State
+from evallearn.core.shares import Share, share_of
 from evallearn.errors import SpecError
-from evallearn.protocols import CHANCE, Game, State
-from evallearn.shares import Share, share_of
 
 TEMPLATE = Path(__file__).with_name("choices_kernel.py")
 GAMES = 32
@@ -62,7 +62,7 @@ class Chooser:
 
     def __init__(self, evaluator: Any) -> None:
         """Raises SpecError for an Eval that has no compiled floor."""
-        from evallearn.compiled.absent import bindings, utility_to_any
+        from evallearn.compiled.hooks import bindings, utility_to_any
         from evallearn.compiled.specialise import announce, specialise
 
         game, kernel = evaluator.game, evaluator.kernel()

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from evallearn.atomic import write_atomically
+from evallearn.core.files import write_atomically
+from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.errors import DataError, GameError
-from evallearn.protocols import CHANCE, Action, Game, State
 
 FORMAT, VERSION = "evallearn suite", 1
 HEADER = {"format": str, "version": int, "game": str, "by": str, "exact": bool}

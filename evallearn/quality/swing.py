@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import SpecError
-from evallearn.protocols import Evaluator, Limits, SearchResult
 from evallearn.quality.figures import SAME, Figure, mean, plain, share
 from evallearn.quality.suite import Suite
 from evallearn.search import named_search, usual_search
-from evallearn.search.options import sound
+from evallearn.search.alphabeta.options import sound
 
 QUIESCENCE = 8
 """Plies beyond the cutoff, where a game has noisy actions but does not say how many."""

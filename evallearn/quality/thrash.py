@@ -26,12 +26,14 @@ from typing import Any
 import numpy as np
 
 from evallearn.arena.openings import openings
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.search import Limits
+from evallearn.core.shares import share_of
 from evallearn.data.boards import on_fastest_floor
 from evallearn.errors import SpecError
-from evallearn.protocols import CHANCE, Action, Evaluator, Game, Limits, State
 from evallearn.quality.playing import dice_of, random_action
 from evallearn.search import search_for
-from evallearn.shares import share_of
 
 PERIODS = (2, 4)
 """Own moves after which a position may return."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from evallearn.report.formatting import Json, fixed, number, numbers, plain, points, short_agent, signed
 from evallearn.report.plots import (
     CARD,
     ENGINE,
@@ -21,7 +22,6 @@ from evallearn.report.plots import (
     _ends,
     drawing,
 )
-from evallearn.report.words import Json, fixed, number, numbers, plain, points, short_agent, signed
 
 KIND_COLOURS = {"learned": LINEAR, "handwritten": NEURAL, "search": SEARCH, "engine": ENGINE}
 """What is neither (random, zero, unknown) is grey; the page's CSS has the same classes."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from evallearn.report import features_plots
+from evallearn.report.formatting import DASH, Json, fixed, interval, number, part, rows, signed
 from evallearn.report.page import Sections, badge, glossary, made, render_page, tile, top, write_page
 from evallearn.report.parts import Cell, Column, figure, grid, table, text
-from evallearn.report.words import DASH, Json, fixed, interval, number, part, rows, signed
 
 MOST_TILES = 4
 MOST_IN_MAP = 40

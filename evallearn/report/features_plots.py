@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from evallearn.report.formatting import Json, fixed, number, part, plain
 from evallearn.report.plots import CARD, INK, LINEAR, MUTED, OTHER, drawing
-from evallearn.report.words import Json, fixed, number, part, plain
 
 NAME_LENGTH = 24
 ROW = 0.27

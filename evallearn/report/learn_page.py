@@ -6,11 +6,7 @@ import math
 from pathlib import Path
 
 from evallearn.report import plots
-from evallearn.report.generations import generations
-from evallearn.report.page import Sections, alarm_box, badge, glossary, made, render_page, tile, top, write_page
-from evallearn.report.parts import Cell, Column, elo_interval, figure, figure_of, grid, named, table, text
-from evallearn.report.template import GLOSSARY
-from evallearn.report.words import (
+from evallearn.report.formatting import (
     DASH,
     Json,
     compact,
@@ -31,6 +27,10 @@ from evallearn.report.words import (
     signed,
     verdict,
 )
+from evallearn.report.generations import generations
+from evallearn.report.page import Sections, alarm_box, badge, glossary, made, render_page, tile, top, write_page
+from evallearn.report.parts import Cell, Column, elo_interval, figure, figure_of, grid, named, table, text
+from evallearn.report.template import GLOSSARY
 
 MOST_FEATURES = 60
 """Rows of the weights' table; beyond, only the heaviest are shown."""

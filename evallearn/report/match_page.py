@@ -10,10 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evallearn.report import arena_plots
-from evallearn.report.page import Sections, badge, glossary, made, render_page, tile, top, write_page
-from evallearn.report.parts import Cell, Column, agent, figure, figure_of, grid, table, text
-from evallearn.report.template import MATCH_GLOSSARY
-from evallearn.report.words import (
+from evallearn.report.formatting import (
     DASH,
     Json,
     bounded,
@@ -31,6 +28,9 @@ from evallearn.report.words import (
     sureness,
     verdict,
 )
+from evallearn.report.page import Sections, badge, glossary, made, render_page, tile, top, write_page
+from evallearn.report.parts import Cell, Column, agent, figure, figure_of, grid, table, text
+from evallearn.report.template import MATCH_GLOSSARY
 
 MOST_FORFEITS = 50
 """Rows of their table."""

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from evallearn.atomic import write_atomically
+from evallearn.core.files import write_atomically
+from evallearn.report.formatting import DASH, Json, duration, fixed, number, part, rows
 from evallearn.report.parts import grid, pairs, text
 from evallearn.report.template import document
-from evallearn.report.words import DASH, Json, duration, fixed, number, part, rows
 
 Sections = Mapping[str, tuple[str, Callable[[Json], str]]]
 """id -> (title, body): the body is HTML, or empty if the result has nothing for it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from evallearn.report.words import DASH, Json, fixed, interval, number, plain, short_agent
+from evallearn.report.formatting import DASH, Json, fixed, interval, number, plain, short_agent
 
 
 def text(value: Any) -> str:

@@ -14,7 +14,7 @@ from functools import wraps
 from html import escape
 from typing import Any, Concatenate, ParamSpec
 
-from evallearn.report.words import Json, fixed, limit_words, number, part, plain, reference, rows, signed
+from evallearn.report.formatting import Json, fixed, limit_words, number, part, plain, reference, rows, signed
 
 P = ParamSpec("P")
 

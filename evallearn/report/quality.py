@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evallearn.report import plots, quality_plots
+from evallearn.report.formatting import DASH, Json, fixed, number, part, rows, share, short
 from evallearn.report.page import Sections, glossary, render_page, top, write_page
 from evallearn.report.parts import Cell, Column, figure, figure_of, grid, pairs, table, text
-from evallearn.report.words import DASH, Json, fixed, number, part, rows, share, short
 
 GLOSSARY = {
     "As good as the best": "The share of positions in which the chosen action is worth as much as the best one. Where "

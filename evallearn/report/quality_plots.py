@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.report.formatting import Json, fixed, number, part, plain, rows, short
 from evallearn.report.plots import INK, LINEAR, MUTED, NEURAL, OTHER, drawing
-from evallearn.report.words import Json, fixed, number, part, plain, rows, short
 
 COLOURS = (LINEAR, NEURAL, OTHER, INK, MUTED)
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)), (0, (8, 3)))

@@ -12,11 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evallearn.report import arena_plots
-from evallearn.report.match_page import by_game, costs_of, names_of, seen_by_b
-from evallearn.report.page import Sections, glossary, made, render_page, tile, top, write_page
-from evallearn.report.parts import Cell, Column, agent, figure, figure_of, grid, table, text
-from evallearn.report.template import ARENA_GLOSSARY
-from evallearn.report.words import (
+from evallearn.report.formatting import (
     DASH,
     Json,
     compact,
@@ -31,6 +27,10 @@ from evallearn.report.words import (
     stopped_words,
     sureness,
 )
+from evallearn.report.match_page import by_game, costs_of, names_of, seen_by_b
+from evallearn.report.page import Sections, glossary, made, render_page, tile, top, write_page
+from evallearn.report.parts import Cell, Column, agent, figure, figure_of, grid, table, text
+from evallearn.report.template import ARENA_GLOSSARY
 
 MOST_TILES = 5
 

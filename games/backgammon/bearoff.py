@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.atomic import data_folder, write_atomically
+from evallearn.core.files import data_folder, write_atomically
 from evallearn.errors import GameError
 from evallearn.games.backgammon.moves import CHECKERS, HOME, ROLLS, Side
 

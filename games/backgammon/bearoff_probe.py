@@ -11,11 +11,11 @@ import numpy as np
 
 from evallearn.compiled.bits import jitable, u64
 from evallearn.compiled.memory import float_at
+from evallearn.core.rules import KnownValues
 from evallearn.games.backgammon import bearoff
 from evallearn.games.backgammon.bearoff import Bearoff
 from evallearn.games.backgammon.moves import NO_DICE, State
 from evallearn.games.backgammon.planes import OUTSIDE, ZERO, count_at, dice, occupied
-from evallearn.protocols import KnownValues
 
 
 @lru_cache(maxsize=1)

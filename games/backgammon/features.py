@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from evallearn.core.game import Heuristic
 from evallearn.games.backgammon.moves import BAR, CHECKERS, HOME, OFF, ROLLS, Dice, Side, State, pips, rearmost, turns
-from evallearn.protocols import Heuristic
 
 FEATURE_SETS = ("rich", "tesauro")
 RICH_NAMES = (

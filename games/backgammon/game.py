@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from evallearn.core.game import CHANCE, Game, Heuristic
+from evallearn.core.rules import KnownValues, Rules
 from evallearn.errors import BadNotation, GameError, IllegalAction, unknown
 from evallearn.games.backgammon import features as seen
 from evallearn.games.backgammon.board import picture
@@ -44,7 +46,6 @@ from evallearn.games.backgammon.notation import (
     read_state,
     state_text,
 )
-from evallearn.protocols import CHANCE, Game, Heuristic, KnownValues, Rules
 
 CONTACT, RACE, BEAR_OFF = range(3)
 """The phases: checkers may still be hit; they have passed each other; and all of them are home."""

@@ -10,6 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from evallearn.compiled.bits import jitable, lowest_bit, mix64
+from evallearn.core.game import CHANCE
+from evallearn.core.rules import Rules
 from evallearn.games.backgammon.features_rules import OPPOSING_HOME, rich_player, tesauro_active, tesauro_player
 from evallearn.games.backgammon.game import BEAR_OFF, CONTACT, RACE
 from evallearn.games.backgammon.moves import ROLLS, SMALLER_FIRST
@@ -28,7 +30,6 @@ from evallearn.games.backgammon.planes import (
     occupied,
     result,
 )
-from evallearn.protocols import CHANCE, Rules
 
 ALL_OFF = (ONE << OFF) | (ONE << (OFF + HALF))
 """Fifteen checkers off: this bit in all four planes."""

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from evallearn.core.game import Game, Heuristic
+from evallearn.core.rules import Endgames, Rules
 from evallearn.errors import GameError, IllegalAction
 from evallearn.games.checkers import notation as notation
 from evallearn.games.checkers.features import FEATURE_NAMES, features
@@ -33,7 +35,6 @@ from evallearn.games.checkers.moves import (
     sides,
 )
 from evallearn.games.checkers.notation import NAMES
-from evallearn.protocols import Endgames, Game, Heuristic, Rules
 
 PIECES_PER_PHASE = 4
 """24-21, 20-17 and so on to 4-0 pieces: six phases."""

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from evallearn.compiled.bits import jitable, lowest_bit, mix64, popcount, u64
+from evallearn.core.rules import Rules
 from evallearn.games.checkers import moves as plain
 from evallearn.games.checkers.features_rules import features_mover
 from evallearn.games.checkers.moves import CLOCK_LIMIT, MAX_ACTIONS, MAX_PLIES, N_ACTIONS
-from evallearn.protocols import Rules
 
 ZERO, ONE = u64(0), u64(1)
 FOUR, FIVE, EIGHT, TEN = u64(4), u64(5), u64(8), u64(10)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evallearn.atomic import data_folder, write_atomically
+from evallearn.core.files import data_folder, write_atomically
 from evallearn.errors import GameError
 from evallearn.games.checkers.moves import BLACK, N_SQUARES, WHITE, State, bit, sides, squares_of
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
 from evallearn.compiled.memory import byte_at
+from evallearn.core.rules import NOT_KNOWN, Endgames
 from evallearn.games.checkers.moves import CLOCK_LIMIT, State, sides
 from evallearn.games.checkers.table import MAX_PIECES, EndgameTable, Kernels, endings, kernel_arrays, locate, mirror
-from evallearn.protocols import NOT_KNOWN, Endgames
 
 PER_RANK = 128
 """More than the plies of any ending: 73 is the most with four pieces."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evallearn.core.game import Heuristic
 from evallearn.games.chess import features_finer as finer
 from evallearn.games.chess.features_finer import seen_by
 from evallearn.games.chess.lecture import LECTURE
 from evallearn.games.chess.moves import KING_STEPS, PAWN_ATTACKS, PIECES, attacks
-from evallearn.protocols import Heuristic
 
 COARSE_NAMES = (
     "pawns",

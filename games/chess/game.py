@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from evallearn.core.game import Game, Heuristic
+from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction, unknown
 from evallearn.games.chess import features as chess_features
 from evallearn.games.chess import fen as chess_fen
@@ -22,7 +24,6 @@ from evallearn.games.chess import lecture
 from evallearn.games.chess import san as chess_san
 from evallearn.games.chess.moves import NO_SQUARE, PIECES, START, in_check, is_noisy, legal_moves
 from evallearn.games.chess.state import State, advance, decode, encode, is_mate, move_between, why_drawn
-from evallearn.protocols import Game, Heuristic, Rules
 
 N_ACTIONS = 5 * 4096
 """64 * 64 pairs of squares, without and with each of the four promotions."""

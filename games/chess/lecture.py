@@ -11,7 +11,7 @@ a pawn, 1/16 for each of the two pawns. That is what Kaufman ("The Evaluation of
 
 from __future__ import annotations
 
-from evallearn.protocols import Heuristic
+from evallearn.core.game import Heuristic
 
 NAMES = (
     "pawns",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from evallearn.compiled.bits import jitable, mix64, u64
+from evallearn.core.rules import Rules
 from evallearn.games.chess.bitboards import (
     EIGHT,
     KING,
@@ -46,7 +47,6 @@ from evallearn.games.chess.moves_rules import (
 )
 from evallearn.games.chess.state import CLOCK_LIMIT, CLOCK_SHIFT, NUMBER_SHIFT, POSITION_BITS, Words
 from evallearn.games.chess.state import RIGHTS as RIGHT_LETTERS
-from evallearn.protocols import Rules
 
 CLOCK, NUMBER, POSITION = u64(CLOCK_SHIFT), u64(NUMBER_SHIFT), u64(POSITION_BITS)
 FOUR_BITS, SIXTEEN_BITS, DOUBLE_STEP = u64(15), u64(0xFFFF), u64(16)

@@ -25,6 +25,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from evallearn.core.game import CHANCE, Game, Heuristic
+from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction, SpecError, unknown
 from evallearn.games.pacman import notation as notation
 from evallearn.games.pacman import seats
@@ -49,7 +51,6 @@ from evallearn.games.pacman.state import (
     State,
     cells_of,
 )
-from evallearn.protocols import CHANCE, Game, Heuristic, Rules
 
 ACTIONS = ("north", "east", "south", "west", "stop")
 ALIASES = {name: a for a, name in enumerate(ACTIONS)} | {

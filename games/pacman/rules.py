@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from evallearn.compiled.bits import jitable, mix64, popcount, u64
+from evallearn.core.rules import Rules
 from evallearn.games.pacman import state as world
 from evallearn.games.pacman.bounds_rules import bounds_mover
 from evallearn.games.pacman.seats import NEAR
@@ -41,7 +42,6 @@ from evallearn.games.pacman.words import (
     width,
     with_ghost,
 )
-from evallearn.protocols import Rules
 
 WORD_BITS, LAST_BIT = u64(64), u64(63)
 SCARED_MOVES = u64(world.SCARED_MOVES)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from evallearn.core.game import Heuristic
 from evallearn.games.pacman.state import CAUGHT_POINTS, State
-from evallearn.protocols import Heuristic
 
 TOGETHER, APART, RANDOM = WAYS = ("together", "apart", "random")
 NEAR = 8

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from evallearn.compiled.bits import jitable
+from evallearn.core.game import CHANCE
 from evallearn.games.pacman.rules import RULES, actions, features_to, grown
 from evallearn.games.pacman.seats import NEAR
 from evallearn.games.pacman.state import CAUGHT_POINTS
@@ -28,7 +29,6 @@ from evallearn.games.pacman.words import (
     turn,
     width,
 )
-from evallearn.protocols import CHANCE
 
 N_SHARED = 15
 """The features that the ghosts have whoever plays them."""

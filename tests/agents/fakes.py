@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from evallearn.agents import Agent, EngineAgent, parse_agent
+from evallearn.core.game import CHANCE, Game
+from evallearn.core.trust import FULL_TRUST
 from evallearn.games.chess import Chess
 from evallearn.games.othello import Othello
 from evallearn.games.tic_tac_toe import TicTacToe
-from evallearn.protocols import CHANCE, Game
-from evallearn.trust import FULL_TRUST
 
 ENGINES = Path(__file__).parent / "engines"
 PYTHON = f"{shlex.quote(sys.executable)} -S -E"

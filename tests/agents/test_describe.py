@@ -22,6 +22,9 @@ from evallearn.agents import (
     zero_evaluator,
 )
 from evallearn.agents.options import kind_of, search_options
+from evallearn.core.game import Game
+from evallearn.core.search import Limits
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import EvaluatorError, SearchError, SpecError
 from evallearn.evaluators import LinearEval, save_evaluator
 from evallearn.games.backgammon import Backgammon
@@ -30,9 +33,7 @@ from evallearn.games.chess import Chess
 from evallearn.games.othello import Othello
 from evallearn.games.three_player_connect import ThreePlayerConnect
 from evallearn.games.tic_tac_toe import TicTacToe
-from evallearn.protocols import Game, Limits
 from evallearn.search import SEARCHES
-from evallearn.trust import FULL_TRUST
 
 TTT, OTHELLO = TicTacToe(), Othello()
 

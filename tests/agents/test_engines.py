@@ -17,12 +17,12 @@ from agents.fakes import SHORT, TTT, cmd, eventually, gone, heard, last_moves, p
 
 from evallearn.agents import CmdAgent, parse_agent
 from evallearn.agents.process import EngineProcess, Failure, Silence, find_program
+from evallearn.core.game import Game
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import EngineError, SpecError
 from evallearn.games.backgammon import Backgammon
 from evallearn.games.pig import Pig
 from evallearn.games.three_player_connect import ThreePlayerConnect
-from evallearn.protocols import Game
-from evallearn.trust import FULL_TRUST
 
 
 # --- cmd: good ones --------------------------------------------------------------------------------------------------

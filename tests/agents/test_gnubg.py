@@ -10,12 +10,13 @@ import pytest
 
 from evallearn.agents import SearchAgent, parse_agent, parse_evaluator
 from evallearn.agents.gnubg import GnubgEval, equity
+from evallearn.core.game import CHANCE
+from evallearn.core.search import Limits
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import SpecError
 from evallearn.games.backgammon import Backgammon
 from evallearn.games.othello import Othello
-from evallearn.protocols import CHANCE, Limits
-from evallearn.search.rolls import Rolls
-from evallearn.trust import FULL_TRUST
+from evallearn.search.dice.luck import Rolls
 
 GAME = Backgammon()
 

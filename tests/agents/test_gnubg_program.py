@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from evallearn.agents import parse_agent
+from evallearn.core.trust import FULL_TRUST
 from evallearn.registry import get_game
-from evallearn.trust import FULL_TRUST
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "gnubg_program.py"
 PROGRAM = Path("/usr/games/gnubg")

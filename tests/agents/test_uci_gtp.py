@@ -12,12 +12,12 @@ from agents.fakes import CHESS, OTHELLO, PYTHON, TTT, gtp, heard, last_moves, pl
 
 from evallearn.agents import GtpAgent, parse_agent
 from evallearn.agents.uci import PAWNS_PER_RAW
+from evallearn.core.search import Limits
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import EngineError, SpecError
 from evallearn.evaluators.squash import BOUND, squash
 from evallearn.games.backgammon import Backgammon
 from evallearn.games.three_player_connect import ThreePlayerConnect
-from evallearn.protocols import Limits
-from evallearn.trust import FULL_TRUST
 
 
 # --- uci -------------------------------------------------------------------------------------------------------------

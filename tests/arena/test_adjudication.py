@@ -9,9 +9,9 @@ from evallearn.agents import RandomAgent, parse_agent
 from evallearn.arena import Adjudication, MatchConfig, play_match
 from evallearn.arena.adjudication import Watch
 from evallearn.arena.records import replay
+from evallearn.core.search import SearchResult
 from evallearn.errors import SpecError
 from evallearn.games.connect_four import ConnectFour
-from evallearn.protocols import SearchResult
 
 C4 = ConnectFour()
 

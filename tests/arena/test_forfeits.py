@@ -14,9 +14,10 @@ from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.journal import read_sets
 from evallearn.arena.seating import seatings
 from evallearn.arena.table import _forfeited
+from evallearn.core.game import Game
+from evallearn.core.search import SearchResult
 from evallearn.errors import EngineError, SpecError
 from evallearn.games.tic_tac_toe import TicTacToe
-from evallearn.protocols import Game, SearchResult
 
 TTT = TicTacToe()
 

@@ -18,10 +18,10 @@ from evallearn import game_names, get_game
 from evallearn.arena import formats
 from evallearn.arena.formats import formats_of, read_games, write_games
 from evallearn.arena.records import GameRecord, play_over, replay
+from evallearn.core.game import Game
 from evallearn.errors import DataError
 from evallearn.games.checkers.pdn import read_pdn
 from evallearn.games.tic_tac_toe import TicTacToe
-from evallearn.protocols import Game
 
 EVERY_FILE = [(name, suffix) for name in game_names() for suffix in formats_of(get_game(name))]
 CHESS, TTT = get_game("chess"), get_game("tic_tac_toe")

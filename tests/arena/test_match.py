@@ -18,11 +18,12 @@ from evallearn.arena import openings as openings_function
 from evallearn.arena.openings import Opening
 from evallearn.arena.seating import Played
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.game import CHANCE, Game
+from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import IllegalAction, SpecError
 from evallearn.evaluators import LinearEval
 from evallearn.games.connect_four import ConnectFour
 from evallearn.games.tic_tac_toe import TicTacToe
-from evallearn.protocols import CHANCE, Game, Limits, SearchResult
 
 TTT, C4 = TicTacToe(), ConnectFour()
 

@@ -12,8 +12,8 @@ from evallearn import get_game
 from evallearn.arena.formats import read_games, write_games
 from evallearn.arena.records import GameRecord, play_over, replay
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.game import CHANCE
 from evallearn.errors import DataError
-from evallearn.protocols import CHANCE
 
 TTT = get_game("tic_tac_toe")
 

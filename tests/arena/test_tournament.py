@@ -14,12 +14,12 @@ from evallearn.agents import parse_agent
 from evallearn.arena import MatchConfig, Sprt, TournamentResult, play_match, play_tournament
 from evallearn.arena.ladder import answer, known_agents, learned_files
 from evallearn.arena.tournament import kind_of, pairings
+from evallearn.core.search import Limits
 from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval, save_evaluator
 from evallearn.games.connect_four import ConnectFour
-from evallearn.protocols import Limits
 from evallearn.report import render_tournament
-from evallearn.report.words import stopped_words
+from evallearn.report.formatting import stopped_words
 
 C4 = ConnectFour()
 CONFIG = MatchConfig(pairs=8, seed=2)

@@ -10,7 +10,7 @@ from numba import njit
 
 from evallearn.compiled import bits
 from evallearn.compiled.bits import jitable, lowest_bit, mix64, popcount, u64
-from evallearn.mixing import MASK64
+from evallearn.core.rng import MASK64
 
 words = st.integers(0, MASK64) | st.sampled_from([1 << i for i in range(64)]) | st.just(MASK64)
 

@@ -29,7 +29,8 @@ import cached_help
 from cached_help import worth
 from evallearn.compiled import jitable, mix64, u64
 from evallearn.errors import IllegalAction
-from evallearn.protocols import Game, Rules
+from evallearn.core.game import Game
+from evallearn.core.rules import Rules
 
 class Heap(NamedTuple):
     left: int

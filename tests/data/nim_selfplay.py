@@ -9,8 +9,8 @@ import sys
 from typing import Any, ClassVar
 
 from evallearn.agents import RandomAgent
+from evallearn.core.game import Game
 from evallearn.data import SelfPlayConfig, run_selfplay
-from evallearn.protocols import Game
 
 MANY = SelfPlayConfig(games=2000, seed=11, random_plies=1, exploration=0.1, games_per_shard=16)
 

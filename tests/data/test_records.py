@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallearn.atomic import write_atomically
-from evallearn.checked import parse_checked, with_checksum
+from evallearn.core.checked import parse_checked, with_checksum
+from evallearn.core.digest import plain_json
+from evallearn.core.files import write_atomically
 from evallearn.data import Origin, Record, ShardInfo, read_manifest, read_shard, rebuild_manifest, write_shard
 from evallearn.data.manifest import Manifest
 from evallearn.data.records import (
@@ -31,7 +32,6 @@ from evallearn.data.records import (
     shard_paths,
     to_table,
 )
-from evallearn.digest import plain_json
 from evallearn.errors import DataError
 from evallearn.games.tic_tac_toe import TicTacToe
 

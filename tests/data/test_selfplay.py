@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 
 from evallearn.agents import Agent, RandomAgent, SearchAgent
+from evallearn.core.game import Game
+from evallearn.core.search import Limits, SearchResult
 from evallearn.data import Record, SelfPlayConfig, play_game, read_shard, rebuild_manifest, run_selfplay
 from evallearn.data.boards import on_fastest_floor
 from evallearn.data.records import from_table, shard_path, shard_paths
 from evallearn.errors import DataError, IllegalAction, SpecError
 from evallearn.evaluators import LinearEval
 from evallearn.games.tic_tac_toe import TicTacToe
-from evallearn.protocols import Game, Limits, SearchResult
 from evallearn.registry import get_game
 
 HERE = Path(__file__).resolve().parent

@@ -12,9 +12,9 @@ from toys import CoinRace
 from evallearn import get_game
 from evallearn.agents import RandomAgent
 from evallearn.cli import run
+from evallearn.core.game import CHANCE, Game
 from evallearn.data import Dataset, SelfPlayConfig, play_game, run_selfplay
 from evallearn.data.boards import on_fastest_floor
-from evallearn.protocols import CHANCE, Game
 
 GHOSTS = ("pacman,maze=two_ghosts,ghosts=apart", "pacman,maze=two_ghosts,ghosts=random")
 NAMES = ("pig,target=30", "backgammon", "2048", "pacman", *GHOSTS, "three_player_connect", "tic_tac_toe")

@@ -10,17 +10,17 @@ import pytest
 from harvest import CROP, Harvest
 
 from evallearn.agents import RandomAgent
+from evallearn.core.game import Game
 from evallearn.data import Dataset, Origin, Record, SelfPlayConfig, run_selfplay, write_shard
 from evallearn.data.manifest import rebuild_manifest
 from evallearn.evaluators import LinearEval
 from evallearn.insight.evidence import gather
 from evallearn.insight.sources import Kept
 from evallearn.learn import fit_evaluator
-from evallearn.protocols import Game
 from evallearn.registry import get_game
 from evallearn.train import ArrayStream, LinearEvalTrainer
+from evallearn.train.fit.constraints import TiedStream
 from evallearn.train.leaves import BlendedStream, QuietStream
-from evallearn.train.sharing import TiedStream
 
 GAME = Harvest()
 

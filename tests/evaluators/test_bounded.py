@@ -12,9 +12,9 @@ from playing import random_game
 from evallearn import BoundedEval, FunctionEval, Game, LinearEval, get_game
 from evallearn.agents import parse_evaluator
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.game import State
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators import SolvedEval
-from evallearn.protocols import State
 
 BOUNDED = ("connect_four", "pacman", "pacman,maze=capsule", "pacman,maze=two_ghosts,moves=40", "narrowing")
 

@@ -16,11 +16,11 @@ from toys import DoubleMove, Takeaway, TreeGame
 
 from evallearn.compiled.game import CompiledGame
 from evallearn.compiled.specialise import specialise
+from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.files import _checksum
 from evallearn.evaluators.net import ACTIVATIONS, TENSORS, NetEval, levels_of
-from evallearn.protocols import Game
 from evallearn.registry import get_game
 
 TEMPLATE = Path(__file__).with_name("values_kernel.py")

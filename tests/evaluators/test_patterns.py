@@ -16,16 +16,17 @@ from toys import Takeaway
 
 from evallearn.check import check_game
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.search import Limits
 from evallearn.errors import EvaluatorError, GameError, SpecError
 from evallearn.evaluators import PatternEval, load_evaluator, read_header, save_evaluator
 from evallearn.evaluators import files as files_module
 from evallearn.evaluators.layout import MOST_PATTERNS, Layout, images
 from evallearn.evaluators.patterns import cell_hash, packed, pattern_set, unpacked
-from evallearn.games.connect_four import SYMMETRIES, ConnectFour
+from evallearn.games.connect_four import ConnectFour
+from evallearn.games.connect_four.game import SYMMETRIES
 from evallearn.games.othello import Othello
-from evallearn.games.othello_cells import straight
+from evallearn.games.othello.cells import straight
 from evallearn.games.walks import blocks, neighbours, of_a_square, slopes, walks
-from evallearn.protocols import Limits
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 

@@ -15,10 +15,11 @@ from playing import random_game
 from toys import DoubleMove, Takeaway, TreeGame
 
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.game import Game, Heuristic
+from evallearn.core.search import Limits
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import FunctionEval, LinearEval, MlpEval
 from evallearn.evaluators.batch import evaluate_words
-from evallearn.protocols import Game, Heuristic, Limits
 from evallearn.registry import game_names, get_game
 from evallearn.search import AlphaBeta
 

@@ -12,12 +12,12 @@ from toys import DoubleMove, Takeaway
 
 from evallearn.compiled.game import CompiledGame
 from evallearn.compiled.integers import add_whole_rows
+from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.batch import evaluate_words
 from evallearn.evaluators.net import ACTIVATIONS, NetEval, levels_of
 from evallearn.evaluators.quantised import QuantisedNet, quantise
-from evallearn.protocols import Game
 from evallearn.registry import game_names, get_game
 
 TWO_SIDED = [n for n in game_names() if get_game(n).n_players == 2 and get_game(n).zero_sum]

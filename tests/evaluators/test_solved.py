@@ -14,6 +14,7 @@ from toys import CoinRace, DoubleMove
 from evallearn import AlphaBeta, Expectiminimax, Limits, LinearEval, get_game
 from evallearn.compiled.bits import jitable
 from evallearn.compiled.memory import byte_at
+from evallearn.core.rules import NOT_KNOWN, Endgames
 from evallearn.errors import EvaluatorError, GameError
 from evallearn.evaluators.solved import MOST_STEPS, SolvedEval
 from evallearn.evaluators.squash import BOUND
@@ -21,8 +22,7 @@ from evallearn.games.checkers import Checkers
 from evallearn.games.checkers.moves import CROWN_ROW, State, bit
 from evallearn.games.checkers.table import EndgameTable, build_table, save_table
 from evallearn.games.checkers.table_probe import endgames_of, probe
-from evallearn.protocols import NOT_KNOWN, Endgames
-from evallearn.search.solver import solve
+from evallearn.search.exact.solver import solve
 
 GAME = Checkers()
 REFERENCE = Path(__file__).resolve().parents[3] / "shared/reference/checkers"

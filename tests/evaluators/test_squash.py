@@ -24,8 +24,9 @@ from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.errors import EvallearnError, EvaluatorError
 from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator
 from evallearn.evaluators.squash import BOUND
-from evallearn.games.pig import Pig, State
-from evallearn.games.pig_solver import best_action, table_of, win_probability
+from evallearn.games.pig import Pig
+from evallearn.games.pig.game import State
+from evallearn.games.pig.solver import best_action, table_of, win_probability
 from evallearn.registry import get_game
 from evallearn.train import OnlineTrainer, predictor
 

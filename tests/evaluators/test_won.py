@@ -14,13 +14,14 @@ from harvest import CROP, Field, Harvest
 import evallearn
 from evallearn.agents import SearchAgent
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.game import CHANCE, Game
+from evallearn.core.search import Limits
 from evallearn.data import SelfPlayConfig
-from evallearn.data.selfplay import play_game
+from evallearn.data.generate import play_game
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import quantise
-from evallearn.protocols import CHANCE, Game, Limits
 from evallearn.registry import get_game
 from evallearn.search import Expectiminimax, MaxN
 

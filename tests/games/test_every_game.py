@@ -13,7 +13,7 @@ from playing import random_game
 
 from evallearn import game_names, get_game
 from evallearn.compiled.game import CompiledGame
-from evallearn.protocols import Game
+from evallearn.core.game import Game
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -13,13 +13,13 @@ import pytest
 from evallearn import get_game
 from evallearn.cli import run
 from evallearn.cli.explain import bar
+from evallearn.core.game import Game
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import DataError
 from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, save_evaluator
 from evallearn.evaluators.solved import SolvedEval
 from evallearn.insight import explain
 from evallearn.play.seats import make_evaluator
-from evallearn.protocols import Game
-from evallearn.trust import FULL_TRUST
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from evallearn.insight import FeatureStudy, Kept, Study, carriers, cautions, dat
 from evallearn.insight.resampling import GameMeans, poisson_counts
 from evallearn.insight.weights import MOST_INFLATION, study_weights
 from evallearn.train import ArrayStream, LinearEvalTrainer
-from evallearn.train.metrics import measure, predictor
+from evallearn.train.fit.metrics import measure, predictor
 
 GAME = get_game("tic_tac_toe")
 

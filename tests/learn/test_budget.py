@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from toys import CoinRace, LongTakeaway, Takeaway
 
 from evallearn import game_names, get_game
-from evallearn.checked import CHECKSUM, read_checked, write_checked
 from evallearn.cli import run
+from evallearn.core.checked import CHECKSUM, read_checked, write_checked
+from evallearn.core.game import Game
 from evallearn.errors import DataError, SpecError
 from evallearn.learn import LearnConfig, Run, budget, choose_config
 from evallearn.learn.budget import LEAST_SHARE, SECONDS, estimate
 from evallearn.learn.config import SCALED
 from evallearn.learn.speed import GameSpeed
-from evallearn.protocols import Game
 
 
 def a_speed(*search_seconds: float, moves: float = 10.0, **more: float) -> GameSpeed:

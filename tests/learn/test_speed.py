@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import pytest
 from toys import CoinRace, Takeaway
 
+from evallearn.core.game import Game, Heuristic
 from evallearn.learn import speed
 from evallearn.learn.speed import GameSpeed, measure_speed, measure_together
-from evallearn.protocols import Game, Heuristic
 
 SLEEP = 0.002
 

@@ -18,7 +18,7 @@ from toys import Takeaway, TreeGame
 from evallearn.errors import DataError, EvallearnError
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.play import Dialogue, Session
-from evallearn.play.words import amount, columns, number
+from evallearn.play.formatting import amount, columns, number
 
 
 class Shouting(Takeaway):

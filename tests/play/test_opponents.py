@@ -15,14 +15,15 @@ from evallearn import LinearEval, get_game, save_evaluator
 from evallearn.agents import Agent, RandomAgent
 from evallearn.agents.describe import ENGINES as PROTOCOLS
 from evallearn.cli import run
+from evallearn.core.game import Game, State
+from evallearn.core.search import Limits, SearchResult
+from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import EngineError, SearchError
 from evallearn.evaluators import zoo_names
 from evallearn.play import Dialogue, Session, seats
 from evallearn.play.seats import default_limits, make_agent
-from evallearn.protocols import Game, Limits, SearchResult, State
 from evallearn.registry import game_names
 from evallearn.search import SEARCHES
-from evallearn.trust import FULL_TRUST
 
 FEW = Limits(nodes=40, seconds=0.05)
 """In place of play's own limits, for speed: of the same kinds."""

@@ -18,9 +18,9 @@ from at_the_board import (
 )
 from toys import CoinRace, Takeaway
 
+from evallearn.core.game import Game
 from evallearn.errors import DataError
 from evallearn.play import load_game, save_game
-from evallearn.protocols import Game
 from evallearn.registry import game_names, get_game
 
 

@@ -17,11 +17,11 @@ from at_the_board import (
 from toys import CoinRace, TreeGame
 
 from evallearn.agents import RandomAgent
+from evallearn.core.game import CHANCE, Action, Game
 from evallearn.errors import GameError, IllegalAction, SpecError
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.play.seats import judge_evaluator, make_agent, people, take_seats
 from evallearn.play.session import Session
-from evallearn.protocols import CHANCE, Action, Game
 
 
 # --- seats ----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pytest
 from toys import python_path
 
 from evallearn.games.matches import Matches
-from evallearn.games.matches_solver import closed_form
+from evallearn.games.matches.solver import closed_form
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
 

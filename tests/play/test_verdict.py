@@ -18,12 +18,15 @@ from at_the_board import (
 )
 from toys import CoinRace, DoubleMove, Takeaway, TreeGame
 
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE, Game, State
+from evallearn.core.search import Limits
 from evallearn.evaluators import LinearEval
-from evallearn.games.matches import MAX_MATCHES, MAX_PILES, Matches
+from evallearn.games.matches import Matches
+from evallearn.games.matches.game import MAX_MATCHES, MAX_PILES
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.play import Judge, Verdict
-from evallearn.play.words import verdict_text
-from evallearn.protocols import CHANCE, Evaluator, Game, Limits, State
+from evallearn.play.formatting import verdict_text
 
 
 def test_matches_verdicts_are_those_of_the_closed_form_on_a_thousand_positions() -> None:

@@ -7,10 +7,10 @@ from at_the_board import LooseEnds, PlainTicTacToe, judge_of, session_of
 
 from evallearn import Limits, get_game
 from evallearn.agents import SearchAgent
+from evallearn.core.game import Game
+from evallearn.play.formatting import certainty, hint_text, ply_text, verdict_text, worth
 from evallearn.play.seats import make_evaluator
 from evallearn.play.session import Session
-from evallearn.play.words import certainty, hint_text, ply_text, verdict_text, worth
-from evallearn.protocols import Game
 
 
 @pytest.mark.parametrize(

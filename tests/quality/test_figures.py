@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from evallearn.core.shares import jeffreys
 from evallearn.quality.figures import (
     Figure,
     agreement,
@@ -21,7 +22,6 @@ from evallearn.quality.figures import (
     share,
     spearman,
 )
-from evallearn.shares import jeffreys
 
 SAME = 1e-7
 

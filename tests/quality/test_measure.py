@@ -14,12 +14,13 @@ from scripts import benchmark
 from toys import Dice, Seats, Takeaway
 
 from evallearn import get_game
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.search import Limits
 from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import FunctionEval, LinearEval
-from evallearn.protocols import Evaluator, Limits
 from evallearn.quality import Item, Settings, Suite, assess, compare, make_suite, measured, swings
 from evallearn.quality.measure import calibration, phases_of
-from evallearn.search.solver import Solution, solve
+from evallearn.search.exact.solver import Solution, solve
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT.parent / "shared/reference"

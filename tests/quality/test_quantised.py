@@ -9,11 +9,11 @@ import pytest
 from toys import Takeaway
 
 from evallearn.cli import run
+from evallearn.core.game import CHANCE
 from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval, load_evaluator, read_header, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import QuantisedNet, quantise
-from evallearn.protocols import CHANCE
 from evallearn.quality.quantised import Chooser, measure_loss, played
 from evallearn.registry import get_game
 

@@ -10,13 +10,14 @@ import pytest
 from toys import CoinRace, Takeaway
 
 from evallearn import get_game
+from evallearn.core.game import Game
+from evallearn.core.search import Limits
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators import FunctionEval, LinearEval
-from evallearn.protocols import Game, Limits
 from evallearn.quality import Item, Suite, fitting_depth, make_suite, read_suite, reference_depth, write_suite
 from evallearn.quality.make import Drawn, Judge
 from evallearn.quality.suite import LONGEST_LINE, suite_lines
-from evallearn.search.solver import solve
+from evallearn.search.exact.solver import solve
 
 GAME = get_game("tic_tac_toe")
 TAKEAWAY = Takeaway()

@@ -9,14 +9,14 @@ import pytest
 from toys import CoinRace, Takeaway
 
 from evallearn import get_game
+from evallearn.core.game import Game
 from evallearn.errors import SpecError
 from evallearn.evaluators import FunctionEval, LinearEval
 from evallearn.games.pacman.seats import WAYS
-from evallearn.protocols import Game
 from evallearn.quality import Stretch, Thrash, thrash
+from evallearn.quality.formatting import thrash_verdict
 from evallearn.quality.playing import dice_of
 from evallearn.quality.thrash import Turn, look, other_starts
-from evallearn.quality.words import thrash_verdict
 
 
 class Walk(Takeaway):

@@ -14,8 +14,8 @@ from test_report import HOSTILE, assert_self_contained, parsed
 
 from evallearn.arena.stats import ELO_LIMIT, elo_from_pairs
 from evallearn.report import render_match, write_match_report
+from evallearn.report.formatting import percent, points, short_agent, sureness
 from evallearn.report.match_page import match_headline
-from evallearn.report.words import percent, points, short_agent, sureness
 
 SECTIONS = ("curve", "sets", "points", "costs", "endings", "made", "glossary")
 TEXTS = ("game", "names", "seed", "command", "folder", "files", "evallearn")

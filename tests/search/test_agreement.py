@@ -18,12 +18,13 @@ from toys import Seats
 
 from evallearn import AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, LinearEval, MaxN, Minimax, get_game
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.game import State
+from evallearn.core.search import SearchResult
 from evallearn.errors import Interrupted
-from evallearn.protocols import SearchResult, State
-from evallearn.search.best_reply import BestReply
-from evallearn.search.mcts import MCTS
-from evallearn.search.montecarlo import FlatMonteCarlo
-from evallearn.search.paranoid import Paranoid
+from evallearn.search.montecarlo.flat import FlatMonteCarlo
+from evallearn.search.montecarlo.mcts import MCTS
+from evallearn.search.multiplayer.best_reply import BestReply
+from evallearn.search.multiplayer.paranoid import Paranoid
 
 TREE, DICE, THREE = HashedTree(), HashedDice(), HashedMany(3)
 SELECTIVE = {

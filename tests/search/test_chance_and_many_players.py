@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from toys import CoinRace, Dice, DoubleMove, Seats, TreeGame
 
 from evallearn import AlphaBeta, Expectiminimax, FunctionEval, Limits, LinearEval, MaxN, Minimax, search_for
+from evallearn.core.game import Game
 from evallearn.errors import SearchError
-from evallearn.protocols import Game
 
 leaf = st.integers(-9, 9)
 trees = st.lists(

@@ -8,7 +8,7 @@ import pytest
 
 from evallearn import AlphaBeta, Limits, LinearEval, get_game, search_for
 from evallearn.arena.openings import openings
-from evallearn.protocols import Game
+from evallearn.core.game import Game
 from evallearn.search.duel import Duel, can_duel
 
 

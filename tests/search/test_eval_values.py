@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from properties import PRUNING, WAYS, alphabeta, answer, few_or_many, for_all, seeds, shapes, ties
 
 from evallearn import CHANCE, AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, LinearEval
-from evallearn.protocols import Evaluator, State
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import State
 
 BENDS: dict[str, Callable[[float], float]] = {
     "cube": lambda x: x**3,

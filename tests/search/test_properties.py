@@ -31,8 +31,8 @@ from properties import (
 )
 
 from evallearn import AlphaBeta, Expectiminimax, Game, Limits, LinearEval, MaxN, Minimax, check_game
-from evallearn.search.best_reply import BestReply
-from evallearn.search.paranoid import Paranoid
+from evallearn.search.multiplayer.best_reply import BestReply
+from evallearn.search.multiplayer.paranoid import Paranoid
 
 
 # --- the trees themselves --------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evallearn.protocols import Game
+from evallearn.core.game import Game
 
 
 class Toy(Game):

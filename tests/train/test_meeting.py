@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from toys import Takeaway
 
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE
 from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval
-from evallearn.protocols import CHANCE, Evaluator
 from evallearn.registry import get_game
 from evallearn.train.draws import Draws
 from evallearn.train.meeting import meet

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from toys import LINES, Takeaway
 
+from evallearn.core.patterns import PatternSet
 from evallearn.errors import DataError, SpecError
 from evallearn.evaluators.layout import Layout
 from evallearn.games.connect_four import ConnectFour
 from evallearn.games.othello import Othello
-from evallearn.games.othello_cells import OWN
-from evallearn.protocols import PatternSet
+from evallearn.games.othello.cells import OWN
 from evallearn.train.patterns import PatternTrainer
 from evallearn.train.self_taught import Progress
 from evallearn.train.td import TdLearner, TdSettings

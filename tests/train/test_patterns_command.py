@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from evallearn.cli import run
+from evallearn.core.patterns import PatternSet
 from evallearn.evaluators import load_evaluator
 from evallearn.games.othello import Othello
-from evallearn.protocols import PatternSet
 from evallearn.registry import get_game
 from evallearn.train.patterns import PatternTrainer
 

@@ -9,11 +9,11 @@ import pytest
 
 from evallearn.agents import SearchAgent, parse_evaluator
 from evallearn.cli import run
+from evallearn.core.search import Limits
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval
 from evallearn.learn import LearnConfig, fit_evaluator
-from evallearn.protocols import Limits
 from evallearn.registry import get_game
 from evallearn.train.leaves import BlendedStream, QuietStream
 from evallearn.train.online import OnlineSettings

@@ -1,0 +1,1 @@
+"""What everything else is written in: game, rules, evaluator, search; settings, files, random numbers, processes."""

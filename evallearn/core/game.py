@@ -1,0 +1,285 @@
+"""The rules of a game in plain Python, by the names of the textbook.
+
+The names are those of Russell & Norvig, Artificial Intelligence, chapter on adversarial search: initial state,
+TO-PLAY, ACTIONS, RESULT, IS-TERMINAL, UTILITY(s, p).
+
+One sign rule: every public value is the utility *to the player that is named beside it*.
+Numbers relative to the player to move live in compiled kernels only and carry `_mover` in their name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from evallearn.core.patterns import PatternSet
+from evallearn.core.rules import Endgames, KnownValues, Rules
+from evallearn.errors import BadNotation
+
+State = Hashable
+Action = Hashable
+CHANCE = -1
+"""What `to_play` answers when dice, not a player, make the next move."""
+
+
+@dataclass(frozen=True)
+class Heuristic:
+    """A hand-written Eval as data: weights on named features, squashed like every other Eval."""
+
+    weights: Mapping[str, float] | Sequence[Mapping[str, float]]
+    """{feature name: weight}, or one such mapping per game phase."""
+    note: str
+    """Where the weights come from, in one sentence."""
+    unit: float = 1.0
+    """What a weight of 1 adds before the squashing: the weights may be written in pawns or in points."""
+    view: str = ""
+    """The name of the game whose features it weighs, where they are not this one's: see `Game.views`."""
+
+
+class Game(ABC):
+    """The rules of a game, in plain Python: the upper floor. Subclass it and run `check_game` on it."""
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    """Raise it whenever the rules, the features or their order change."""
+    n_players: ClassVar[int] = 2
+    has_chance: ClassVar[bool] = False
+    zero_sum: ClassVar[bool] = True
+    utility_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    """The utility of the worst loss and of the best win."""
+    hidden_information: ClassVar[bool] = False
+    """True: a player sees a part of the state, as in poker. No search here can play that; `check_game` refuses it."""
+    levels: ClassVar[tuple[float, ...]] = ()
+    """All results that a game can end with, lowest first, where a net shall foretell each (`NetEval`); (): only loss
+    and win.
+    """
+    wins_by_mate: ClassVar[bool] = False
+    """True if a win is a mate, as in chess: `mate in 3` counts the winner's moves, other games count plies."""
+    scored: ClassVar[bool] = False
+    """True if the utility counts points from which nobody can tell who won, as Pacman's. Matches compare the means."""
+    feature_names: ClassVar[tuple[str, ...]] = ()
+    antisymmetric: ClassVar[bool] = True
+    """features(s, 0) == -features(s, 1) in every state (two players only)."""
+    n_phases: ClassVar[int] = 1
+    heuristics: ClassVar[Mapping[str, Heuristic]] = {}
+    search_settings: ClassVar[Mapping[str, Any]] = {}
+    """Options of alpha-beta with which agents search this game, such as {"quiescence": 8}."""
+    opening_plies: ClassVar[int] = 4
+    """Random plies with which self-play and matches open, unless told otherwise: enough that games differ."""
+    n_cells: ClassVar[int] = 0
+    """How many numbers `cells` answers; 0: this game has none."""
+    cell_values: ClassVar[int] = 0
+    """A cell is 0 .. cell_values - 1."""
+    stacks: ClassVar[Sequence[Sequence[int]]] = ()
+    """Groups of cells, each cell in one of them, that do not hold every combination: smaller tables."""
+    stack_contents: ClassVar[Sequence[Sequence[Sequence[int]]]] = ()
+    """For each stack, what its cells can hold, as whoever is to move sees them."""
+    symmetries: ClassVar[Sequence[Sequence[int]]] = ()
+    """Rearrangements of the board that change nothing: cell i goes to symmetry[i]. The identity may be left out."""
+    pattern_sets: ClassVar[Mapping[str, PatternSet]] = {}
+    """Patterns that suit the game, the best first: `evallearn patterns` learns tables for them."""
+    parameters: ClassVar[Mapping[str, str]] = {}
+    """{parameter: what it means}. `get_game("matches,piles=3-4-5,k=3")` calls Matches(piles="3-4-5", k="3").
+
+    The constructor reads the texts (SpecError if it cannot), and sets `name` to such a text unless all are defaults.
+    """
+    views: ClassVar[tuple[str, ...]] = ()
+    """Those of the parameters that change only what an Eval sees: Evals of either kind play the same game."""
+
+    # --- the formalism ---------------------------------------------------------------------------------------------
+    @abstractmethod
+    def initial(self) -> State:
+        """The state in which the game begins."""
+
+    @abstractmethod
+    def to_play(self, s: State) -> int:
+        """The player (0 .. n_players - 1) whose move it is, or CHANCE. Also defined on terminal states."""
+
+    @abstractmethod
+    def actions(self, s: State) -> Sequence[Action]:
+        """The legal actions, always in the same order; empty only on terminal states and chance nodes."""
+
+    @abstractmethod
+    def result(self, s: State, a: Action) -> State:
+        """The state after `a`; `s` itself does not change. Raises IllegalAction for an action not in actions(s)."""
+
+    @abstractmethod
+    def is_terminal(self, s: State) -> bool:
+        """True if the game is over."""
+
+    @abstractmethod
+    def utility(self, s: State, player: int) -> float:
+        """What the terminal state `s` is worth to `player`."""
+
+    def chances(self, s: State) -> Sequence[tuple[Action, float]]:
+        """(outcome, probability) of every roll, where to_play(s) is CHANCE."""
+        raise NotImplementedError(f"{self.name} has no chance nodes")
+
+    def noisy_actions(self, s: State) -> Sequence[Action]:
+        """The actions after which the value may jump (captures, promotions): a quiescence search tries them."""
+        return ()
+
+    def forcing(self, s: State) -> bool:
+        """True where the mover must answer something (a check, a forced capture): not a place to stop and judge."""
+        return False
+
+    def may_pass(self, s: State) -> bool:
+        """True where some move is almost surely better than none, so that a search may try a null move."""
+        return False
+
+    def passed(self, s: State) -> State:
+        """The state after a null move, where `may_pass`: the opponent is to move, nothing can be taken back."""
+        raise NotImplementedError(f"{self.name} has no null moves")
+
+    def bounds(self, s: State, player: int) -> tuple[float, float]:
+        """(low, high) of the utilities to `player` with which a game that goes on from `s` can end.
+
+        A move never widens them. Games without them answer the whole `utility_range`.
+        """
+        return self.utility_range
+
+    def won(self, s: State, player: int) -> float:
+        """What `player` has won for certain: the points so far, where points are only ever added and are the utility.
+
+        A move never lowers it, and where the game is over it is the utility. An Eval of a game that answers it learns
+        what is still to come, and adds this. Not for zero-sum games, in which one player's gain is another's loss.
+        """
+        return self.utility_range[0]
+
+    def has(self, hook: str) -> bool:
+        """True if the game answers `hook` (noisy_actions, forcing, may_pass, bounds, won, solved) itself."""
+        return getattr(type(self), hook) is not getattr(Game, hook)
+
+    def solved(self, s: State) -> Mapping[Action, float] | None:
+        """The exact value of every action to the player to move, where the game knows it (a closed form, a table).
+
+        Of equal ones the first is to be preferred: it wins sooner, say.
+        """
+        return None
+
+    def endgames(self) -> Endgames | KnownValues | None:
+        """The game's endgame table, or None if there can be none. Raises GameError where it has yet to be made."""
+        return None
+
+    def perft_children(self, s: State) -> Sequence[State]:
+        """The positions with which perft goes on: as a rule none where the game is over; a roll is a ply too."""
+        if self.is_terminal(s):
+            return ()
+        chance = self.to_play(s) == CHANCE
+        return [self.result(s, a) for a in ([o for o, _ in self.chances(s)] if chance else self.actions(s))]
+
+    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    def viewer(self, s: State) -> int:
+        """Whose eyes an Eval of a two-player game sees `s` with: who is to move, or is to move after the roll."""
+        while (player := self.to_play(s)) == CHANCE:
+            s = self.result(s, self.chances(s)[0][0])
+        return player
+
+    def features(self, s: State, player: int) -> Sequence[float]:
+        """One number per feature_names, as `player` sees the non-terminal state `s`."""
+        return ()
+
+    def cells(self, s: State, player: int) -> Sequence[int]:
+        """What stands on each of the n_cells squares of the non-terminal state `s`, as `player` sees it."""
+        return ()
+
+    def images(self, s: State) -> Sequence[Any]:
+        """What `s` becomes by each symmetry of the game, in a form that sorts, and that tells all that the state does.
+
+        Each symmetry once, the identity first, always in the same order.
+        Two positions with the same images are one for whoever wants different openings. Without symmetries: itself.
+        """
+        return (s,)
+
+    def cell_name(self, cell: int) -> str:
+        """A square as players of the game call it."""
+        return str(cell)
+
+    def phase(self, s: State) -> int:
+        """0 .. n_phases - 1: which weight vector a phase-dependent Eval uses here."""
+        return 0
+
+    # --- text ------------------------------------------------------------------------------------------------------
+    @abstractmethod
+    def to_text(self, s: State) -> str:
+        """The position in the game's usual notation; from_text reads it back."""
+
+    @abstractmethod
+    def from_text(self, text: str) -> State:
+        """The position that `text` says. Raises BadNotation."""
+
+    def action_to_text(self, s: State, a: Action) -> str:
+        """The action in the game's usual notation."""
+        return str(a)
+
+    def action_from_text(self, s: State, text: str) -> Action:
+        """The legal action of `s` that `text` says. Raises BadNotation or IllegalAction."""
+        for a in self.actions(s):
+            if self.action_to_text(s, a) == text.strip():
+                return a
+        legal = " ".join(self.action_to_text(s, a) for a in self.actions(s))
+        raise BadNotation(f"no legal action {text!r} in {self.name} position {self.to_text(s)!r}; legal: {legal}")
+
+    def board(self, s: State) -> str:
+        """The position as a picture of several lines, for a terminal."""
+        return self.to_text(s)
+
+    # --- the compiled floor ----------------------------------------------------------------------------------------
+    @property
+    def rules(self) -> Rules | None:
+        """The same rules for the compiled floor, or None. Import Numba inside, not at the top of the module."""
+        return None
+
+    def encode(self, s: State) -> tuple[int, ...]:
+        """The 64-bit words of rules.State. The default fits a state that is such a NamedTuple already."""
+        return tuple(s)  # type: ignore[arg-type]  # by contract a NamedTuple of ints where `rules` exists
+
+    def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
+        """The inverse of `encode` and `history`."""
+        rules = self.rules
+        assert rules is not None
+        return rules.State(*words)  # type: ignore[no-any-return]
+
+    def history(self, s: State) -> Sequence[tuple[int, ...]]:
+        """What `encode` gave for the positions since the last move that cannot be taken back, oldest first, but `s`.
+
+        Only games whose rules look back (`Rules.clock`) have one: their states carry it.
+        """
+        return ()
+
+    def without_history(self, s: State) -> State:
+        """The position alone, as if nothing had been played before it."""
+        return self.decode(self.encode(s)) if self.history(s) else s
+
+    # --- the same game through other eyes ---------------------------------------------------------------------------
+    def seen_as(self, name: str) -> Game:
+        """This game as an Eval of the game `name` sees it; itself where the two differ in more than a view."""
+        base, theirs = _settings(name)
+        if name == self.name or (base, self._rules_of(theirs)) != self.plays:
+            return self
+        return type(self)(**theirs)
+
+    @property
+    def plays(self) -> tuple[str, frozenset[tuple[str, str]]]:
+        """Name and parameters, less the views: games that have it in common have the same rules."""
+        base, settings = _settings(self.name)
+        return base, self._rules_of(settings)
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The heuristics that see what this game shows: Elo figures are told against the best of them."""
+        return tuple(name for name, h in self.heuristics.items() if h.view in ("", self.name))
+
+    def _rules_of(self, settings: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+        return frozenset((k, v) for k, v in settings.items() if k not in self.views)
+
+    def __repr__(self) -> str:
+        return f"<game {self.name} v{self.version}>"
+
+
+def _settings(name: str) -> tuple[str, dict[str, str]]:
+    """A game's name as `get_game` takes it: what stands before the parameters, and these."""
+    base, *settings = name.split(",")
+    return base, {k: v for k, _, v in (setting.partition("=") for setting in settings)}

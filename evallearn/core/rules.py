@@ -1,0 +1,142 @@
+"""The rules of a game as functions that Numba compiles, and the tables that a game may know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """A game's rules as functions that Numba can compile: the lower floor.
+
+    A compiled state is `State`, a NamedTuple whose fields are all unsigned 64-bit words. Every function is
+    plain Python marked `@jitable` (see `evallearn.compiled`), so it also runs and can be debugged uncompiled.
+    Actions are the same small integers on both floors, and `actions` writes them in the same order.
+    """
+
+    State: type
+    """NamedTuple of 64-bit words."""
+    actions: Callable[[Any, Any], int]
+    """actions(s, out: int32[max_actions]) -> n: writes the legal actions of a non-terminal state."""
+    result: Callable[[Any, int], Any]
+    is_terminal: Callable[[Any], bool]
+    to_play: Callable[[Any], int]
+    phase: Callable[[Any], int]
+    key: Callable[[Any], int]
+    """A well-mixed 64-bit hash; equal for two states only if the mover's future is the same in both."""
+    n_actions: int
+    """Actions are 0 .. n_actions - 1."""
+    max_actions: int
+    """No position has more legal actions than this (check_game watches: kernels do not check bounds)."""
+    max_plies: int
+    """No game lasts longer than this."""
+    alternates: bool = True
+    """True if the players move strictly in turn (a pass is an action)."""
+
+    # --- two players, zero-sum, no chance: as the mover sees it ------------------------------------------------------
+    utility_mover: Callable[[Any], float] | None = None
+    """Utility of a terminal state to the player that `to_play` names there, float32."""
+    features_mover: Callable[[Any, Any], None] | None = None
+    """features_mover(s, out: float32[n_features]): the features seen by the player to move."""
+
+    bounds_mover: Callable[[Any], tuple[float, float]] | None = None
+    """bounds_mover(s) -> (low, high), float32: what Game.bounds answers for the player to move."""
+
+    # --- every other game: as any player sees it ---------------------------------------------------------------------
+    utility_player: Callable[[Any, int], float] | None = None
+    """utility_player(s, player): utility of a terminal state to `player`, float32."""
+    features_player: Callable[[Any, int, Any], None] | None = None
+    """features_player(s, player, out: float32[n_features]): the features seen by `player`."""
+    active_features: Callable[[Any, int, Any, Any], int] | None = None
+    """active_features(s, player, places: int32[n_features + 1], values: float32[n_features + 1]) -> n: those that are
+    not 0, the last one first: where most are 0 a net saves the search for them.
+    """
+    chances: Callable[[Any, Any, Any], int] | None = None
+    """chances(s, out: int32[max_outcomes], probabilities: float64[max_outcomes]) -> n, where to_play(s) is CHANCE.
+
+    `result` takes the outcomes as it takes actions.
+    """
+    max_outcomes: int = 0
+    """No roll has more outcomes than this."""
+    won_player: Callable[[Any, int], float] | None = None
+    """won_player(s, player) -> float64: what Game.won answers."""
+    viewer: Callable[[Any], int] | None = None
+    """What Game.viewer answers: two players with dice need it, an Eval asks it at every state."""
+
+    # --- the board, for pattern tables -------------------------------------------------------------------------------
+    cells: Callable[[Any, Any], None] | None = None
+    """cells(s, out: int32[n_cells]): what Game.cells answers for the player to move."""
+    contents: Callable[[Any, Any], None] | None = None
+    """contents(s, out: int32[number of stacks]): the places of what the stacks hold in their `stack_contents`; `cells`
+    says as much, but more slowly.
+    """
+
+    # --- rules that look back ----------------------------------------------------------------------------------------
+    clock: Callable[[Any], int] | None = None
+    """Plies since the last move that cannot be taken back: the games that have it end in a draw where a position
+    occurs for the third time.
+
+    `key` is then what "the same position" means: it includes who is to move and leaves the clock out. No position may
+    come back in fewer than four plies. The kernels remember the keys; `is_terminal` need not see repetitions.
+    """
+    clock_limit: int = 0
+    """`is_terminal` calls the game a draw at this clock."""
+    perft_through_draws: bool = False
+    """`actions` also answers where the game is drawn by a rule, and perft goes on there, as is the custom in chess."""
+
+    # --- quiescence --------------------------------------------------------------------------------------------------
+    noisy_actions: Callable[[Any, Any], int] | None = None
+    """noisy_actions(s, out: int32[max_actions]) -> n: those that Game.noisy_actions names, in the same order."""
+    forcing: Callable[[Any], bool] | None = None
+    """What Game.forcing answers."""
+
+    # --- null moves --------------------------------------------------------------------------------------------------
+    may_pass: Callable[[Any], bool] | None = None
+    """What Game.may_pass answers."""
+    passed: Callable[[Any], Any] | None = None
+    """What Game.passed answers: the opponent is to move, and the clock is 0."""
+
+    @property
+    def n_words(self) -> int:
+        """Words of a state."""
+        return len(self.State._fields)  # type: ignore[attr-defined]  # by contract a NamedTuple
+
+
+NOT_KNOWN = 1 << 30
+"""What a kernel answers where `Endgames.steps` answers None."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endgames:
+    """Positions of which the game knows for certain who wins, as an Eval consults them (`SolvedEval`).
+
+    Steps are what `s` is to the player to move: 0 a draw, n a win, -n a loss. Whoever plays best can always go on to
+    fewer steps, so that fewer mean nearer to the end; they need not be plies.
+    """
+
+    steps: Callable[[Any], int | None]
+    """steps(s) of an unfinished position; None where it is not known."""
+    probe: Callable[[Any, Any], int]
+    """probe(s, address of memory) -> steps of a compiled state, or NOT_KNOWN; marked @jitable."""
+    memory: np.ndarray
+    """The table that `probe` reads: byte_at(address, i) of evallearn.compiled.memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownValues:
+    """Positions of a two-player game with dice whose value the game can look up, as an Eval consults them.
+
+    `SolvedEval` asks them first. Values are to the game's `viewer`, who is to roll.
+    """
+
+    value: Callable[[Any], float | None]
+    """value(s) of an unfinished position; None where it is not known."""
+    probe: Callable[[Any, Any], float]
+    """probe(s, address of memory) -> the same of a compiled state, float64, or NaN; marked @jitable."""
+    memory: np.ndarray
+    """float32: what `probe` reads by float_at(address, i) of evallearn.compiled.memory."""

@@ -1,0 +1,373 @@
+"""Othello: a disc flips the straight runs of opposing discs that it encloses; most discs at the end win.
+
+Square a1 is the top left one and bit 0, b1 is bit 1, a2 bit 8, h8 bit 63. Black moves first and is player 0. Whoever
+has no move must pass (action 64); the game ends when neither player has one.
+"""
+
+# Each game has its own State, and `Game` only promises that states are hashable, hence:
+# mypy: disable-error-code="override"
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, NamedTuple
+
+from evallearn.core.game import Game, Heuristic
+from evallearn.core.patterns import PatternSet
+from evallearn.core.rules import Rules
+from evallearn.errors import BadNotation, IllegalAction
+from evallearn.games.othello.cells import (
+    CLASSES,
+    CONTENTS,
+    COUNT_NAMES,
+    DIRECTIONS,
+    DISC_CLASSES,
+    FEW_CLASSES,
+    PATTERN_SETS,
+    STACKS,
+    SYMMETRIES,
+)
+from evallearn.games.walks import images
+
+PASS = 64
+FULL = (1 << 64) - 1
+DISCS_PER_PHASE = 11
+"""4-10, 11-21, 22-32, 33-43, 44-54 and 55-64 discs: six phases."""
+
+
+def ray(square: int, direction: tuple[int, int]) -> tuple[int, ...]:
+    """The squares from `square` to the edge of the board, without `square` itself, each as a word with one bit set."""
+    file, row = square % 8 + direction[0], square // 8 + direction[1]
+    bits = []
+    while 0 <= file < 8 and 0 <= row < 8:
+        bits.append(1 << (8 * row + file))
+        file, row = file + direction[0], row + direction[1]
+    return tuple(bits)
+
+
+def squares(names: str) -> int:
+    """The word of squares such as "a1 h8"."""
+    return sum(1 << (ord(name[0]) - ord("a") + 8 * (int(name[1]) - 1)) for name in names.split())
+
+
+RAYS = tuple(tuple(ray(square, d) for d in DIRECTIONS) for square in range(64))
+NEIGHBOURS = tuple(sum(r[0] for r in RAYS[square] if r) for square in range(64))
+CORNERS = squares("a1 h1 a8 h8")
+X_SQUARES = squares("b2 g2 b7 g7")
+C_SQUARES = squares("b1 a2 g1 h2 a7 b8 h7 g8")
+EDGES = squares("c1 d1 e1 f1 a3 a4 a5 a6 h3 h4 h5 h6 c8 d8 e8 f8")
+"""The edge squares that are neither corners nor next to one."""
+RING = squares("c2 d2 e2 f2 b3 b4 b5 b6 g3 g4 g5 g6 c7 d7 e7 f7")
+INNER = FULL ^ (CORNERS | X_SQUARES | C_SQUARES | EDGES | RING)
+"""The sixteen squares in the middle, c3 to f6."""
+SQUARE_VALUES = ((CORNERS, 16), (C_SQUARES, -4), (X_SQUARES, -6), (EDGES, 2), (RING, -1), (INNER, 1))
+"""A static table: corners can not be flipped, their neighbours give them away, the ring opens the edge."""
+CORNER_NEIGHBOURS = tuple((1 << corner, NEIGHBOURS[corner]) for corner in (0, 7, 56, 63))
+
+
+class State(NamedTuple):
+    """The discs of the player to move, of the other one, and who is to move (0 Black, 1 White)."""
+
+    own: int
+    opp: int
+    player: int
+
+
+def flips(own: int, opp: int, square: int) -> int:
+    """The discs that a disc of `own` on `square` would flip."""
+    flipped = 0
+    for bits in RAYS[square]:
+        run = 0
+        for bit in bits:
+            if not opp & bit:
+                if own & bit:
+                    flipped |= run
+                break
+            run |= bit
+    return flipped
+
+
+def moves(own: int, opp: int) -> list[int]:
+    """The empty squares where a disc of `own` flips something, ascending."""
+    return [square for square in range(64) if not (own | opp) >> square & 1 and flips(own, opp, square)]
+
+
+def has_neighbour(square: int, discs: int) -> bool:
+    """True if one of the up to eight squares around holds one of `discs`."""
+    return NEIGHBOURS[square] & discs != 0
+
+
+def stable(discs: int) -> int:
+    """Discs that can never be flipped, as far as propagation from the corners shows.
+
+    A disc is stable if on each of the four axes one of its two neighbours is off the board or stable itself.
+    """
+    found, before = 0, -1
+    while found != before:
+        before = found
+        for square in range(64):
+            if discs >> square & 1 and all(is_safe(square, axis, found) for axis in range(4)):
+                found |= 1 << square
+    return found
+
+
+def is_safe(square: int, axis: int, stable_discs: int) -> bool:
+    """True if an end of the axis through `square` is closed: the board ends there, or a stable disc follows."""
+    ends = RAYS[square][axis], RAYS[square][axis + 4]
+    return any(not end or end[0] & stable_discs for end in ends)
+
+
+def exposed(discs: int, empty: int, near: int) -> int:
+    """How many of the corner-adjacent squares `near` are held by `discs` while their corner is empty."""
+    return sum((discs & near & around).bit_count() for corner, around in CORNER_NEIGHBOURS if empty & corner)
+
+
+def one_sided(own: int, opp: int) -> tuple[int, ...]:
+    """What is counted for each player alone, in the order of feature_names without parity."""
+    empty = FULL & ~(own | opp)
+    return (
+        own.bit_count(),
+        len(moves(own, opp)),
+        (own & CORNERS).bit_count(),
+        exposed(own, empty, X_SQUARES),
+        exposed(own, empty, C_SQUARES),
+        (own & EDGES).bit_count(),
+        sum(has_neighbour(square, empty) for square in range(64) if own >> square & 1),
+        sum(has_neighbour(square, opp) for square in range(64) if empty >> square & 1),
+        stable(own).bit_count(),
+        sum(value * (own & area).bit_count() for area, value in SQUARE_VALUES),
+    )
+
+
+def flippable(own: int, opp: int) -> int:
+    """The discs of `opp` that some move of `own` flips."""
+    found = 0
+    for square in moves(own, opp):
+        found |= flips(own, opp, square)
+    return found
+
+
+def counts(own: int, opp: int) -> tuple[int, ...]:
+    """The cells after those of the squares: see `othello_cells`."""
+    return (
+        DISC_CLASSES[own.bit_count()],
+        DISC_CLASSES[opp.bit_count()],
+        FEW_CLASSES[len(moves(own, opp))],
+        FEW_CLASSES[len(moves(opp, own))],
+        FEW_CLASSES[(own & ~flippable(opp, own)).bit_count()],
+        FEW_CLASSES[(opp & ~flippable(own, opp)).bit_count()],
+    )
+
+
+def square_name(a: int) -> str:
+    """f5 for 37, pass for 64."""
+    return "pass" if a == PASS else f"{'abcdefgh'[a % 8]}{a // 8 + 1}"
+
+
+def names(actions: Iterable[int]) -> str:
+    """The actions as players write them."""
+    return " ".join(map(square_name, actions)) or "none"
+
+
+MIDDLE = {
+    "corners": 0.5,
+    "x_squares": -0.25,
+    "c_squares": -0.125,
+    "stability": 0.05,
+    "edges": 0.025,
+    "mobility": 0.025,
+}
+OPENING = {**MIDDLE, "frontier": -0.015}
+LAST = {**MIDDLE, "discs": 0.05}
+
+
+class Othello(Game):
+    """Othello on the usual board; an action is a square 0..63 (a1, b1, .. h8) or 64, a pass."""
+
+    name: ClassVar[str] = "othello"
+    n_phases: ClassVar[int] = 6
+    opening_plies: ClassVar[int] = 10
+    feature_names: ClassVar[tuple[str, ...]] = (
+        "discs",
+        "mobility",  # legal moves
+        "corners",
+        "x_squares",  # discs diagonally next to an empty corner
+        "c_squares",  # discs on the edge next to an empty corner
+        "edges",  # discs on the other edge squares
+        "frontier",  # discs next to an empty square
+        "potential_mobility",  # empty squares next to an opposing disc
+        "stability",  # discs that can never be flipped (an estimate from below)
+        "square_values",  # the static table above
+        "parity",  # +1 if an odd number of squares is empty, else -1, to the player to move
+    )
+    heuristics: ClassVar[Mapping[str, Heuristic]] = {
+        "positional": Heuristic(
+            {"square_values": 0.02, "corners": 0.10},
+            "By hand: the classical static square table, with the corners a little higher.",
+        ),
+        "mobility": Heuristic(
+            (OPENING, OPENING, OPENING, MIDDLE, MIDDLE, LAST),
+            "By hand after Rose's 'A Minute to Learn': corners, then moves, few frontier discs, late discs; "
+            "the sizes were picked by eye from some twenty tries in 1-ply matches against the counter SWH.",
+        ),
+    }
+    n_cells: ClassVar[int] = len(STACKS)
+    cell_values: ClassVar[int] = CLASSES
+    stacks: ClassVar[tuple[tuple[int, ...], ...]] = STACKS
+    stack_contents: ClassVar[tuple[tuple[tuple[int, ...], ...], ...]] = CONTENTS
+    symmetries: ClassVar[tuple[tuple[int, ...], ...]] = SYMMETRIES
+    pattern_sets: ClassVar[Mapping[str, PatternSet]] = PATTERN_SETS
+
+    # --- the formalism ---------------------------------------------------------------------------------------------
+    def initial(self) -> State:
+        """Two discs each in the middle, Black to move."""
+        return State(squares("e4 d5"), squares("d4 e5"), 0)
+
+    def to_play(self, s: State) -> int:
+        """0 for Black, 1 for White."""
+        return s.player
+
+    def actions(self, s: State) -> tuple[int, ...]:
+        """The squares where a disc flips something, ascending, or a pass alone."""
+        own_moves = moves(s.own, s.opp)
+        if not own_moves and moves(s.opp, s.own):
+            return (PASS,)
+        return tuple(own_moves)
+
+    def result(self, s: State, a: int) -> State:
+        """The disc is put and its runs are flipped; then it is the other player's turn."""
+        if a == PASS and self.actions(s) == (PASS,):
+            return State(s.opp, s.own, 1 - s.player)
+        if a not in range(64) or (s.own | s.opp) >> int(a) & 1 or not (flipped := flips(s.own, s.opp, int(a))):
+            raise self._illegal(s, a)
+        return State(s.opp ^ flipped, s.own | flipped | 1 << int(a), 1 - s.player)
+
+    def is_terminal(self, s: State) -> bool:
+        """True if neither player has a move."""
+        return not moves(s.own, s.opp) and not moves(s.opp, s.own)
+
+    def utility(self, s: State, player: int) -> float:
+        """+1 for more discs than the opponent, 0 for as many, -1 for fewer."""
+        lead = s.own.bit_count() - s.opp.bit_count()
+        if player != s.player:
+            lead = -lead
+        return float((lead > 0) - (lead < 0))
+
+    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    def features(self, s: State, player: int) -> tuple[int, ...]:
+        """Own minus opposing counts; parity belongs to whoever is to move."""
+        differences = (a - b for a, b in zip(one_sided(s.own, s.opp), one_sided(s.opp, s.own), strict=True))
+        parity = 1 if (s.own | s.opp).bit_count() & 1 else -1  # of 64 squares: odd discs, odd empties
+        values = (*differences, parity)
+        return values if player == s.player else tuple(-v for v in values)
+
+    def cells(self, s: State, player: int) -> tuple[int, ...]:
+        """0 empty, 1 own, 2 the opponent's; then counts of discs, moves and safe discs in classes."""
+        own, opp = (s.own, s.opp) if player == s.player else (s.opp, s.own)
+        return (*((own >> i & 1) + 2 * (opp >> i & 1) for i in range(64)), *counts(own, opp))
+
+    def images(self, s: State) -> list[tuple[int, ...]]:
+        """The squares from all eight sides, and then who is to move."""
+        discs = [(s.own >> i & 1) + 2 * (s.opp >> i & 1) for i in range(64)]
+        return [(*image, s.player) for image in images(discs, SYMMETRIES)]
+
+    def cell_name(self, cell: int) -> str:
+        """a1 is the top left; own-moves and the like for the counts."""
+        return square_name(cell) if cell < 64 else COUNT_NAMES[cell - 64]
+
+    def phase(self, s: State) -> int:
+        """0..5 by the number of discs."""
+        return (s.own | s.opp).bit_count() // DISCS_PER_PHASE
+
+    # --- text ------------------------------------------------------------------------------------------------------
+    def to_text(self, s: State) -> str:
+        """64 characters, X Black, O White, - empty, row by row from a1; then a space and who is to move."""
+        black, white = (s.own, s.opp) if s.player == 0 else (s.opp, s.own)
+        cells = ("X" if black >> i & 1 else "O" if white >> i & 1 else "-" for i in range(64))
+        return "".join(cells) + " " + "XO"[s.player]
+
+    def from_text(self, text: str) -> State:
+        """Reads 64-character boards (also the start of an .obf line) and transcripts such as f5d6c3."""
+        stripped = text.strip()
+        return self._from_board(text) if stripped.startswith(tuple("-.*XxOo")) else self._from_moves(text)
+
+    def _from_board(self, text: str) -> State:
+        position = text.partition(";")[0].translate(TO_XO)  # in an .obf line the scores of the moves follow
+        board, *rest = position.split()
+        mover = " ".join(rest)
+        if len(board) != 64 or set(board) - set("XO-"):
+            what = f"{len(board)} squares" if len(board) != 64 else f"{min(set(board) - set('XO-'))!r} on it"
+            raise BadNotation(f"othello board {text!r} has {what}: expected 64 of X or * (Black), O (White), - or .")
+        if mover not in ("X", "O"):
+            raise BadNotation(f"othello board {text!r}: {mover!r} is to move; expected X or O after the board")
+        black, white = (sum(1 << i for i, c in enumerate(board) if c == mark) for mark in "XO")
+        return State(black, white, 0) if mover == "X" else State(white, black, 1)
+
+    def _from_moves(self, text: str) -> State:
+        s = self.initial()
+        rest, number = text.strip().lower(), 1
+        while rest:
+            found = re.match(r"([a-h][1-8]|pass)\s*", rest)
+            if not found:
+                expected = "expected squares a1..h8 or pass, or a board of 64 characters and who is to move"
+                raise BadNotation(f"othello position {text!r}: move {number} is {rest[:4]!r}; {expected}")
+            s = self._play(s, found[1], f"othello position {text!r}: move {number}")
+            rest, number = rest[found.end() :], number + 1
+        return s
+
+    def _play(self, s: State, move: str, where: str) -> State:
+        a = PASS if move == "pass" else squares(move).bit_length() - 1
+        if a != PASS and self.actions(s) == (PASS,):
+            s = self.result(s, PASS)  # transcripts leave passes out
+        if a not in self.actions(s):
+            raise BadNotation(f"{where}, {move}, is not legal; legal: {names(self.actions(s))}")
+        return self.result(s, a)
+
+    def action_to_text(self, s: State, a: int) -> str:
+        """f5, or pass."""
+        return square_name(a)
+
+    def action_from_text(self, s: State, text: str) -> int:
+        """Reads f5, F5 and pass."""
+        return super().action_from_text(s, text.lower())  # type: ignore[return-value]  # actions are ints here
+
+    def board(self, s: State) -> str:
+        """Eight rows with coordinates, a * on every legal move, the count and who is to move."""
+        legal = self.actions(s)
+        cells = ["*" if i in legal else c.replace("-", ".") for i, c in enumerate(self.to_text(s)[:64])]
+        rows = [f"{row + 1} {' '.join(cells[8 * row : 8 * row + 8])}" for row in range(8)]
+        return "\n".join(["  a b c d e f g h", *rows, self._status(s)])
+
+    def _status(self, s: State) -> str:
+        black, white = (s.own, s.opp) if s.player == 0 else (s.opp, s.own)
+        count = f"X (Black) {black.bit_count()}, O (White) {white.bit_count()}"
+        return f"{count}: " + ("the game is over" if self.is_terminal(s) else f"{'XO'[s.player]} to move")
+
+    def _illegal(self, s: State, a: int) -> IllegalAction:
+        legal = self.actions(s)
+        if a not in range(PASS + 1):
+            shown, why = repr(a), "actions are 0..63 (a1, b1, .. h8) and 64 (pass)"
+        else:
+            shown = square_name(int(a))
+            why = self._why_not(s, int(a)) if legal else "the game is over"
+        return IllegalAction(
+            f'illegal action {shown} in {self.name} position "{self.to_text(s)}": {why}; legal: {names(legal)}'
+        )
+
+    def _why_not(self, s: State, a: int) -> str:
+        if a == PASS:
+            return "a pass is allowed only without a move"
+        return f"{square_name(a)} is taken" if (s.own | s.opp) >> a & 1 else f"{square_name(a)} flips nothing"
+
+    # --- the compiled floor ----------------------------------------------------------------------------------------
+    @property
+    def rules(self) -> Rules:
+        """The same rules for kernels."""
+        from evallearn.games.othello.rules import RULES
+
+        return RULES
+
+
+TO_XO = str.maketrans("xo*.", "XOX-")
+"""The marks that programs use, as ours."""

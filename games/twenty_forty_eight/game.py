@@ -1,0 +1,372 @@
+"""2048: slide sixteen cells in one of four directions, equal tiles merge and score, and chance adds a tile.
+
+One player against chance. The game begins with two tiles that chance puts; after each of the player's moves it puts
+one more on an empty cell, each equally likely: a 2 with probability 0.9, a 4 with 0.1. Merging two tiles scores the new
+one; the score at the end, when no move changes the board, is the utility. Nothing is cut short: tiles go up to 131072.
+
+Why not further: the i-th largest tile never exceeds 2**(18 - i). Chance, with 2 and 4, cannot break that, and a merge
+that did would need two tiles 2**(18 - i) among the largest i + 1, where it was broken already. A tile 2**e that grew
+from 2s has scored (e - 1) * 2**e, and less where a 4 took part; so HIGHEST_SCORE bounds every game.
+
+The score so far is won for certain (`won`), and an Eval says what is still to come: its raw number r means the share
+(1 + tanh r) / 2 of what is left up to the highest score, for real positions about exp(2 r) of it. So r is half the
+logarithm of the expected share: -4.1 for 1,000 points, -2.6 for 20,000. That is why there is a feature `one`, whose
+weight is a heuristic's constant; the other weights then act as factors on what is still to come.
+
+What is still to come falls with every merge, by what it scores. So that an Eval need not mistake that for harm, there
+are features that tell how far the game is whatever was merged (`log_sum`, and the phases), and what the tiles are still
+good for (`unmerged`).
+"""
+
+# Each game has its own State, and `Game` only promises that states are hashable, hence:
+# mypy: disable-error-code="override"
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import ClassVar, NamedTuple
+
+from evallearn.core.game import CHANCE, Game, Heuristic
+from evallearn.core.rules import Rules
+from evallearn.errors import BadNotation, IllegalAction
+
+UP, RIGHT, DOWN, LEFT = range(4)
+DIRECTIONS = ("up", "right", "down", "left")
+ALIASES = {name: a for a, name in enumerate(DIRECTIONS)} | dict(
+    zip("urlwas↑→↓←", (0, 1, 3, 0, 3, 2, 0, 1, 2, 3), strict=True)
+)
+"""First letters, the keys w a s d and arrows; d alone is missing, since it may mean down or right."""
+CELLS = range(16)
+"""Row by row from the top left."""
+TILE_CHANCES = (0.9, 0.1)
+"""Of a 2 and of a 4; outcome 2 * cell + k puts 2 << k on the cell."""
+LINES = {
+    UP: tuple(tuple(range(c, 16, 4)) for c in range(4)),
+    RIGHT: tuple(tuple(range(r + 3, r - 1, -1)) for r in range(0, 16, 4)),
+    DOWN: tuple(tuple(range(c + 12, -1, -4)) for c in range(4)),
+    LEFT: tuple(tuple(range(r, r + 4)) for r in range(0, 16, 4)),
+}
+"""The four lines of each direction; the tiles slide towards the first cell of each."""
+NEIGHBOURS = tuple(pair for line in LINES[LEFT] + LINES[UP] for pair in pairwise(line))
+CORNERS = (0, 3, 12, 15)
+SNAKE = (15, 14, 13, 12, 8, 9, 10, 11, 7, 6, 5, 4, 0, 1, 2, 3)
+"""The weight of each cell along a snake from the top left: large tiles in a row that turns at the edges."""
+SNAKES = tuple(
+    tuple(SNAKE[(c, r)[swap] * 4 + (r, c)[swap]] for y in range(4) for x in range(4) for r, c in [(y ^ v, x ^ h)])
+    for swap in (1, 0)
+    for v in (0, 3)
+    for h in (0, 3)
+)
+"""The snake from every corner in both directions."""
+LOG_STEPS = 1024
+"""log_sum is told in steps of 1/1024."""
+
+
+class State(NamedTuple):
+    """The exponents of the sixteen tiles (0 is empty, 1 is a 2), the score, and how many tiles chance must put now."""
+
+    cells: tuple[int, ...]
+    score: int
+    pending: int
+
+
+def grown_from(small: int, cells: Sequence[int]) -> int:
+    """What these tiles have scored if all grew from tiles of exponent `small`, 2s or 4s, where they are not smaller."""
+    return sum((e - small) << e for e in cells if e > small)
+
+
+HIGHEST_SCORE = grown_from(1, range(17, 1, -1))
+"""3,932,164: of the board 131072, 65536, .. 4, were all of it grown from 2s."""
+
+
+def slide(line: Sequence[int]) -> tuple[list[int], int]:
+    """(the line after its tiles slid to the front, points): a tile merges once, and the front pair goes first."""
+    tiles, points = [e for e in line if e], 0
+    merged: list[int] = []
+    while tiles:
+        e = tiles.pop(0)
+        if tiles and tiles[0] == e:
+            tiles.pop(0)
+            e += 1
+            points += 1 << e
+        merged.append(e)
+    return merged + [0] * (len(line) - len(merged)), points
+
+
+def moved(cells: tuple[int, ...], direction: int) -> tuple[tuple[int, ...], int]:
+    """(the cells after a move, points)."""
+    after, total = list(cells), 0
+    for line in LINES[direction]:
+        exponents, points = slide([cells[i] for i in line])
+        total += points
+        for i, e in zip(line, exponents, strict=True):
+            after[i] = e
+    return tuple(after), total
+
+
+def log2_steps(n: int) -> int:
+    """log2(n) in steps, straight between powers of two and rounded down: integers, so both floors agree."""
+    e = n.bit_length() - 1
+    return (e - 1) * LOG_STEPS + ((n * LOG_STEPS) >> e)
+
+
+def tile_sum(cells: Sequence[int]) -> int:
+    """Of all tiles: each new one adds to it, and a merge leaves it as it is."""
+    return sum(1 << e for e in cells if e)
+
+
+def unmerged(cells: Sequence[int]) -> int:
+    """What these tiles would still score, were they merged all the way: a merge takes from it what it scores."""
+    total = tile_sum(cells)
+    return sum((e - 1) << e for e in range(1, 19) if total >> e & 1) - grown_from(1, cells)
+
+
+def disorder(line: Sequence[int]) -> int:
+    """0 if the line rises or falls all along, else how much the lesser of both directions adds up to."""
+    steps = [b - a for a, b in pairwise(line)]
+    return min(sum(d for d in steps if d > 0), sum(-d for d in steps if d < 0))
+
+
+def cell_name(cell: int) -> str:
+    """b1 for 1: columns a to d, rows 1 to 4 from the top."""
+    return f"{'abcd'[cell % 4]}{cell // 4 + 1}"
+
+
+class TwentyFortyEight(Game):
+    """2048 on four by four cells; an action is 0 up, 1 right, 2 down, 3 left."""
+
+    name: ClassVar[str] = "2048"
+    version: ClassVar[int] = 2
+    n_players: ClassVar[int] = 1
+    has_chance: ClassVar[bool] = True
+    zero_sum: ClassVar[bool] = False
+    antisymmetric: ClassVar[bool] = False
+    utility_range: ClassVar[tuple[float, float]] = (0.0, float(HIGHEST_SCORE))
+    scored: ClassVar[bool] = True
+    n_phases: ClassVar[int] = 4
+    opening_plies: ClassVar[int] = 8
+    feature_names: ClassVar[tuple[str, ...]] = (
+        "one",  # always 1: the constant of a heuristic
+        "log_sum",  # log2(1 + sum of all tiles): how long the game has lasted, whatever was merged
+        "unmerged",  # points, in units of 1,024, that its tiles would still score if they were merged all the way
+        "empty",  # empty cells
+        "merges",  # pairs of equal neighbours
+        "roughness",  # by how many doublings neighbouring tiles differ, in all
+        "disorder",  # how far rows and columns are from rising or falling all along; an empty cell counts as 0
+        "largest",  # the exponent of the largest tile
+        "corner",  # 1 if a largest tile lies in a corner
+        "snake",  # exponents times 15..0 along the best of eight snakes
+    )
+    heuristics: ClassVar[Mapping[str, Heuristic]] = {
+        "corner": Heuristic(
+            {"one": -4.11, "empty": 0.06, "merges": 0.03, "corner": 0.15},
+            "By hand: room to move, and the largest tile in a corner, as players advise each other; "
+            "the constant makes the mean of what is still to come about right in its own games.",
+        ),
+        "snake": Heuristic(
+            {"one": -3.32, "empty": 0.03, "merges": 0.03}
+            | {"roughness": -0.01, "disorder": -0.015, "corner": 0.05, "snake": 0.001},
+            "By hand: room to move, and tiles in falling order along a snake from a corner; the sizes were picked "
+            "by eye from about ten tries in greedy games, the constant makes the mean of what is still to come about "
+            "right in its own games.",
+        ),
+    }
+
+    # --- the formalism ---------------------------------------------------------------------------------------------
+    def initial(self) -> State:
+        """An empty board on which chance puts two tiles."""
+        return State((0,) * 16, 0, 2)
+
+    def to_play(self, s: State) -> int:
+        """CHANCE while tiles are due, else the player."""
+        return CHANCE if s.pending else 0
+
+    def actions(self, s: State) -> tuple[int, ...]:
+        """The directions in which something moves: up, right, down, left."""
+        return () if s.pending else tuple(a for a in range(4) if moved(s.cells, a)[0] != s.cells)
+
+    def chances(self, s: State) -> list[tuple[int, float]]:
+        """A 2 or a 4 on each empty cell."""
+        empty = [i for i in CELLS if not s.cells[i]]
+        return [(2 * i + k, p / len(empty)) for i in empty for k, p in enumerate(TILE_CHANCES)]
+
+    def result(self, s: State, a: int) -> State:
+        """The tiles slid and merged, a tile now due; or the tile put."""
+        if s.pending:
+            if a not in range(32) or s.cells[int(a) // 2]:
+                raise self._illegal(s, a)
+            cell, k = divmod(int(a), 2)
+            return State((*s.cells[:cell], 1 + k, *s.cells[cell + 1 :]), s.score, s.pending - 1)
+        if a not in range(4):
+            raise self._illegal(s, a)
+        cells, points = moved(s.cells, int(a))
+        if cells == s.cells:
+            raise self._illegal(s, a)
+        return State(cells, s.score + points, 1)
+
+    def is_terminal(self, s: State) -> bool:
+        """True if it is the player's turn and no move changes the board."""
+        return not s.pending and not self.actions(s)
+
+    def utility(self, s: State, player: int) -> float:
+        """The score."""
+        return float(s.score)
+
+    def won(self, s: State, player: int) -> float:
+        """The score so far: merges only add to it."""
+        return float(s.score)
+
+    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    def features(self, s: State, player: int) -> tuple[float, ...]:
+        """One player, one view; after a move, before the new tile, the features are those of the board as it stands."""
+        cells, largest = s.cells, max(s.cells)
+        pairs = [(cells[i], cells[j]) for i, j in NEIGHBOURS if cells[i] and cells[j]]
+        return (
+            1,
+            log2_steps(1 + tile_sum(cells)) / LOG_STEPS,
+            unmerged(cells) / LOG_STEPS,
+            cells.count(0),
+            sum(a == b for a, b in pairs),
+            sum(abs(a - b) for a, b in pairs),
+            sum(disorder([cells[i] for i in line]) for line in LINES[LEFT] + LINES[UP]),
+            largest,
+            int(any(cells[i] == largest for i in CORNERS)),
+            max(sum(w * e for w, e in zip(snake, cells, strict=True)) for snake in SNAKES),
+        )
+
+    def phase(self, s: State) -> int:
+        """By the sum of all tiles, which no choice of moves changes: below 256; 1,024; 4,096; from there on."""
+        return min(3, max(0, (tile_sum(s.cells).bit_length() - 7) // 2))
+
+    # --- text ------------------------------------------------------------------------------------------------------
+    def to_text(self, s: State) -> str:
+        """Four rows of tiles from the top, 0 for an empty cell, then the score and what comes next."""
+        tiles = [str(1 << e if e else 0) for e in s.cells]
+        rows = "/".join(".".join(tiles[i : i + 4]) for i in range(0, 16, 4))
+        return f"{rows} {s.score} {TURNS[s.pending]}"
+
+    def from_text(self, text: str) -> State:
+        """Reads to_text's form; without the last word it is the player's turn, without score all grew from 2s."""
+        rows, *rest = text.split() or [""]
+        cells = self._cells(text, rows)
+        if len(rest) > 2:
+            raise self._bad(text, f"{rest[2]!r} follows after the turn; expected rows, score and turn")
+        turn = rest[1].lower() if len(rest) == 2 else TURNS[0]
+        if turn not in TURNS:
+            raise self._bad(text, f"the turn is {rest[1]!r}; expected move, tile (chance puts one) or tiles (two)")
+        s = State(cells, self._score(text, rest[0] if rest else "", cells), TURNS.index(turn))
+        if (s.pending == 2) != (max(cells) == 0):
+            raise self._bad(text, "two tiles are due where the board is empty, and only there: write 'tiles' for it")
+        if s.pending and 0 not in cells:
+            raise self._bad(text, "no cell is empty for the tile that is due: write 'move'")
+        return s
+
+    def _cells(self, text: str, rows: str) -> tuple[int, ...]:
+        tiles = [row.split(".") for row in rows.split("/")]
+        if [len(row) for row in tiles] != [4] * 4:
+            raise self._bad(text, "expected four rows of four tiles such as 2.0.16.4, with / between the rows")
+        for r, row in enumerate(tiles):
+            for c, tile in enumerate(row):
+                if tile not in EXPONENTS:
+                    raise self._bad(text, f"{cell_name(4 * r + c)} is {tile!r}; expected 0, 2, 4, 8, .. 131072")
+        cells = tuple(EXPONENTS[tile] for row in tiles for tile in row)
+        for i, e in enumerate(sorted(cells, reverse=True), 1):
+            if e > 18 - i:
+                raise self._bad(
+                    text, f"number {i} of its tiles by size is {1 << e}: no play leads beyond {1 << 18 - i} there"
+                )
+        return cells
+
+    def _score(self, text: str, score: str, cells: tuple[int, ...]) -> int:
+        low, high = grown_from(2, cells), grown_from(1, cells)
+        if not score:
+            return high
+        if not re.fullmatch("[0-9]{1,7}", score):
+            raise self._bad(text, f"the score is {score!r}; expected a whole number such as {high}")
+        if not low <= int(score) <= high or int(score) % 4:
+            raise self._bad(text, f"such tiles score a multiple of 4 from {low} to {high}, not {score}")
+        return int(score)
+
+    def _bad(self, text: str, why: str) -> BadNotation:
+        return BadNotation(f"2048 position {text!r}: {why}")
+
+    def action_to_text(self, s: State, a: int) -> str:
+        """up, right, down, left; where chance moves b3=4, the cell and its tile."""
+        if s.pending:
+            return f"{cell_name(a // 2)}={2 << a % 2}"
+        return DIRECTIONS[a]
+
+    def action_from_text(self, s: State, text: str) -> int:
+        """Reads the words, their first letters, the keys w a s and arrows; where chance moves b3=4 or b3 4."""
+        word = text.strip().lower()
+        if s.pending:
+            found = re.fullmatch("([abcd])([1-4]) *[= ] *([24])", word)
+            if not found:
+                raise BadNotation(f"2048: {text!r} puts no tile; expected a cell and a tile such as b3=4")
+            a = 2 * ("abcd".index(found[1]) + 4 * int(found[2]) - 4) + int(found[3]) // 4
+            if s.cells[a // 2]:
+                raise self._illegal(s, a)
+            return a
+        if word == "d":
+            raise BadNotation("2048: 'd' may mean down or right (the key of w a s d): write down or right")
+        if word not in ALIASES:
+            raise BadNotation(f"2048: {text!r} is no move; expected up, right, down or left")
+        if ALIASES[word] not in self.actions(s):
+            raise self._illegal(s, ALIASES[word])
+        return ALIASES[word]
+
+    def board(self, s: State) -> str:
+        """The tiles in a grid, the score and what comes next."""
+        rule = "  +" + "------+" * 4
+        lines = ["     a      b      c      d", rule]
+        for r in range(4):
+            tiles = "|".join(f"{1 << e if e else '':>5} " for e in s.cells[4 * r : 4 * r + 4])
+            lines += [f"{r + 1} |{tiles}|", rule]
+        return "\n".join([*lines, f"score {s.score}: {self._status(s)}"])
+
+    def _status(self, s: State) -> str:
+        if s.pending:
+            return f"chance puts {'a tile' if s.pending == 1 else 'two tiles'}"
+        return "no move is left, the game is over" if self.is_terminal(s) else f"move {self._legal(s)}"
+
+    def _legal(self, s: State) -> str:
+        if s.pending:
+            return "a 2 or a 4 on one of " + " ".join(cell_name(i) for i in CELLS if not s.cells[i])
+        return " ".join(DIRECTIONS[a] for a in self.actions(s)) or "none"
+
+    def _illegal(self, s: State, a: int) -> IllegalAction:
+        shown, why = repr(a), "the actions are 0 up, 1 right, 2 down, 3 left"
+        if s.pending and a in range(32):
+            shown, why = self.action_to_text(s, int(a)), f"{cell_name(int(a) // 2)} is taken"
+        elif s.pending:
+            why = "chance is to put a tile: 2 * cell for a 2, 2 * cell + 1 for a 4"
+        elif a in range(4):
+            shown, why = DIRECTIONS[int(a)], "the game is over" if self.is_terminal(s) else "it moves nothing"
+        return IllegalAction(
+            f'illegal action {shown} in 2048 position "{self.to_text(s)}": {why}; legal: {self._legal(s)}'
+        )
+
+    def encode(self, s: State) -> tuple[int, ...]:
+        """A byte for each exponent, two rows to a word; then the score and the tiles due."""
+        top, bottom = (int.from_bytes(bytes(half), "little") for half in (s.cells[:8], s.cells[8:]))
+        return top, bottom, s.score, s.pending
+
+    def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
+        """The inverse of `encode`."""
+        top, bottom, score, pending = map(int, words)
+        return State(tuple((top | bottom << 64).to_bytes(16, "little")), score, pending)
+
+    # --- the compiled floor ----------------------------------------------------------------------------------------
+    @property
+    def rules(self) -> Rules:
+        """The same rules for kernels."""
+        from evallearn.games.twenty_forty_eight.rules import RULES
+
+        return RULES
+
+
+TURNS = ("move", "tile", "tiles")
+"""By the number of tiles that are due."""
+EXPONENTS = {str(1 << e): e for e in range(1, 18)} | {"0": 0, "-": 0, "_": 0}

@@ -1,0 +1,1 @@
+"""Alpha-beta: `search.py` is the way in."""

@@ -1,0 +1,266 @@
+"""Alpha-beta on the compiled floor: the kernels beside it, specialised to a game, an Eval and the options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from evallearn.compiled.bits import jitable
+from evallearn.compiled.hooks import STAND_INS, bindings
+from evallearn.compiled.specialise import specialise
+from evallearn.compiled.table import MOST_ACTIONS, Table
+from evallearn.core.evaluator import EvalKernel, Evaluator
+from evallearn.core.game import Game, State
+from evallearn.core.rules import Rules
+from evallearn.core.search import Limits, SearchResult
+from evallearn.errors import Interrupted, SearchError
+from evallearn.search.alphabeta import margins
+from evallearn.search.alphabeta.margins import ASPIRATION
+from evallearn.search.alphabeta.options import UNSOUND, Options
+from evallearn.search.common.deepening_compiled import NO_LIMIT, SHORT_NODES, WARM_UP_NODES, warm_up
+from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
+from evallearn.search.common.repetition import looking_back
+from evallearn.search.common.requirements import MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks, values_to_all
+from evallearn.search.common.threads import KernelThreads
+
+HERE = Path(__file__).parent
+RULE_NAMES = (
+    "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock",
+    "noisy_actions", "forcing", "may_pass", "passed",
+)  # fmt: skip
+FROM_MARGINS = ("null_reduction", "late_reduction", "shifted", "eval_score")
+CONSTANTS = ("NULL_DEPTH", "LATE_DEPTH", "LATE_FROM", "FUTILITY", "FUTILITY_DEPTH", "EVAL_ORDER_DEPTH")
+COUNTS = ("depth", "value_depth", "nodes", "leaves", "unsound", "unproven")
+SHORT_DEPTH = 4
+"""Up to here a search takes milliseconds."""
+LOOKS_BITS = 15
+"""Of the notes by which threads see what others are looking at."""
+
+
+def search_plies(rules: Rules) -> int:
+    """How deep any line can go."""
+    return min(rules.max_plies, MAX_DEPTH)
+
+
+def context(rules: Rules, threads: int) -> np.ndarray:
+    """The one record that a thread of a search carries."""
+    plies, width = search_plies(rules) + 2, rules.max_actions
+    path = rules.clock_limit + plies if rules.clock else 1
+    fields: list[Any] = [
+        ("nodes", "i8"), ("node_limit", "i8"), ("asked", "i8"), ("leaves", "i8"), ("unsound", "i8"), ("stop", "i8"),
+        ("unproven", "i8"), ("value_depth", "i8"),
+        ("table_address", "u8"), ("table_mask", "u8"), ("age", "i8"), ("readable_age", "i8"),
+        ("looks_address", "u8"), ("looks_mask", "u8"),
+        ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("use_pvs", "i4"), ("use_aspiration", "i4"),
+        ("noisy_first", "i4"), ("null_move", "i4"), ("late_moves", "i4"), ("all_values", "i4"),
+        ("futility", "i4"), ("loose_table", "i4"), ("unfinished", "i4"), ("win", "f4"),
+        ("quiescence", "i8"), ("extensions", "i8"),
+        ("n_root", "i8"), ("best_index", "i8"), ("new_index", "i8"), ("depth", "i8"), ("exact", "i8"),
+        ("n_past", "i8"), ("path", "u8", (path,)), ("doubled", "i1", (path,)),
+        ("extended", "i4", (plies,)), ("passed", "i1", (plies,)),
+        ("value", "f4"), ("new_value", "f4"), ("line_length", "i4"),
+        ("words", "u8", (rules.n_words,)),
+        ("root_actions", "i4", (width,)), ("ranks", "i4", (width,)), ("order", "i4", (width,)),
+        ("new_values", "f4", (width,)), ("values", "f4", (width,)),
+        ("killers", "i4", (plies, 2)), ("history", "i4", (2, rules.n_actions)),
+        ("actions", "i4", (plies, width)), ("scores", "i4", (plies, width)), ("noisy", "i4", (width,)),
+        ("put_off", "i4", (plies, width) if threads > 1 else (1, 1)),
+        ("line", "i2", (plies,)), ("pv_length", "i4", (plies,)), ("pv", "i2", (plies, plies)),
+    ]  # fmt: skip
+    return np.zeros(1, np.dtype(fields, align=True))
+
+
+def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note_node: Any = None) -> Any:
+    """The templates, specialised. note_node(s, value, alpha, beta, params) is told of every quiet node it searched."""
+    rules = game.rules
+    assert rules is not None
+    past = looking_back(rules, cuts_at_depth=options.is_cutoff is cut_at_depth)
+    names = {
+        **bindings(rules, *RULE_NAMES),
+        "evaluate_mover": kernel.evaluate_mover,
+        "third_time": past.third_time,
+        "note_line": note_line,
+        "HAS_CLOCK": rules.clock is not None,
+        "ALTERNATES": rules.alternates,
+        "MAX_PLIES": search_plies(rules),
+        "SIZES": (rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
+    }
+    if options.selective:
+        names["quiet_value"] = specialise(HERE / "quiescence_kernel.py", **names).quiet_value
+    else:  # what is never asked need not be compiled
+        names.update((name, STAND_INS[name]) for name in ("quiet_value", "forcing", "may_pass", "passed"))
+    names["SHARED"] = shared
+    names["bounds_mover"] = kernel.bounds_mover or STAND_INS["eval_bounds_mover"]
+    names["HAS_BOUNDS"] = options.bounds and kernel.bounds_mover is not None
+    tree: Any = specialise(
+        HERE / "tree_kernel.py",
+        **names,
+        table_key=past.table_key,
+        is_cutoff=jitable(options.is_cutoff),
+        HAS_NOISE=rules.noisy_actions is not None,
+        SELECTIVE=options.selective,
+        BY_EVAL=options.order_by_eval,
+        **{name: jitable(getattr(margins, name)) for name in FROM_MARGINS},
+        **{name: getattr(margins, name) for name in CONSTANTS},
+        note_node=note_node or STAND_INS["note_node"],
+        NOTES=note_node is not None,
+    )
+    made = {name: getattr(tree, name) for name in ("value_mover", "is_looked_at", "look_at", "tell")}
+    return specialise(
+        HERE / "root_kernel.py",
+        **names,
+        **made,
+        State=rules.State,
+        begin=begin,
+        keep_iteration=keep_iteration,
+        RETURN=past.RETURN,
+        CLOCK_LIMIT=rules.clock_limit,
+        N_WORDS=rules.n_words,
+    )
+
+
+class CompiledAlphaBeta:
+    """See `AlphaBeta` for what it promises. One search at a time: it owns a record for each thread and one table."""
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        kernel: EvalKernel,
+        options: Options,
+        *,
+        table_bits: int,
+        keep_table: bool,
+        threads: int,
+    ) -> None:
+        rules = game.rules
+        assert rules is not None
+        if rules.n_actions > MOST_ACTIONS:
+            raise SearchError(
+                f"rules.n_actions={rules.n_actions} of {game.name}: number its actions below {MOST_ACTIONS}, "
+                "or use floor='plain'"
+            )
+        self.game, self.evaluator, self.keep_table = game, evaluator, keep_table
+        self.cuts_at_depth = options.is_cutoff is cut_at_depth
+        self.keeps_unsound = keep_table and any(getattr(options, name) for name in UNSOUND)
+        self.kept_unproven = False
+        """True if the table that is kept may hold a win or a loss that is not proven."""
+        self.kernels = kernels(game, kernel, options, threads > 1)
+        self.params = [kernel.params.copy() for _ in range(threads)]
+        self.boxes = [context(rules, threads) for _ in range(threads)]
+        self.table = Table(table_bits if options.table else 0)
+        self.looks = Table(LOOKS_BITS if threads > 1 else 0)
+        for box in self.boxes:
+            box["table_address"], box["table_mask"] = self.table.address, self.table.mask
+            box["looks_address"], box["looks_mask"] = self.looks.address, len(self.looks.entries) - 1
+            box["use_table"], box["use_killers"], box["use_history"] = options.table, options.killers, options.history
+            box["use_pvs"], box["use_aspiration"] = options.pvs, options.aspiration
+            box["noisy_first"] = options.noisy_first
+            box["quiescence"], box["extensions"] = options.quiescence, options.extensions
+            for name in UNSOUND:
+                box[name] = getattr(options, name)
+            box["win"] = game.utility_range[1]
+        self.at = {name: self.boxes[0][name] for name in self.boxes[0].dtype.names or ()}
+        self.row = {name: self.boxes[0][name][0] for name in ("words", "root_actions", "ranks")}
+        self.no_past = np.zeros((0, rules.n_words), np.uint64)
+        self.win = float(game.utility_range[1])
+        self.threads = KernelThreads([box["stop"] for box in self.boxes])
+        what = f"alpha-beta for {game.name} with the {evaluator.name} Eval"
+        warm_up(game, what, self.kernels.deepen, self.kernels.value_mover, self._once)
+
+    def _once(self, s: State) -> None:
+        self.search(s, Limits(depth=1, nodes=WARM_UP_NODES))
+
+    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+        start = perf_counter()
+        at, row = self.at, self.row
+        row["words"][:] = self.game.encode(s)
+        player = int(self.kernels.prepare(self.boxes[0], self._past(s)))
+        if player < 0:
+            require_unfinished(self.game, s)
+        n = int(at["n_root"][0])
+        ranks = tie_ranks(n, seed)
+        row["ranks"][:n] = ranks
+        at["best_index"][0] = ranks.index(0)
+        at["all_values"][0] = action_values
+        at["age"][0] = age = self.table.new_age()
+        at["readable_age"][0] = 0 if self.keep_table else age
+        interrupted = self._run(limits, start)
+        result = self._result(player, row["root_actions"][:n].tolist(), start, action_values)
+        if interrupted:
+            raise Interrupted(result)
+        return result
+
+    def search_without(self, off: Sequence[str], s: State, limits: Limits) -> SearchResult:
+        """See `AlphaBeta`."""
+        before, keep = {name: self.at[name][0].item() for name in off}, self.keep_table
+        try:
+            self.keep_table = False
+            for name in off:
+                self.at[name][0] = 0
+            return self.search(s, limits)
+        finally:
+            for name, value in before.items():
+                self.at[name][0] = value
+            self.keep_table = keep
+            if keep:  # other options, other values
+                self.table.words.fill(0)
+
+    def _past(self, s: State) -> np.ndarray:
+        """The words of the positions that the rules may look back to."""
+        history = self.game.history(s)
+        return np.array(history, np.uint64) if history else self.no_past
+
+    def _run(self, limits: Limits, start: float) -> bool:
+        """True if Ctrl-C ended it. Threads that start together deepen together; the first to finish ends all."""
+        depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
+        for name in COUNTS:  # of the search before: an idle thread must not answer with them
+            self.at[name][0] = 0
+        for box in self.boxes[1:]:
+            box[:] = self.boxes[0]
+        for i, box in enumerate(self.boxes):  # the first takes what cannot be shared evenly
+            share, rest = divmod(NO_LIMIT if limits.nodes is None else limits.nodes, len(self.boxes))
+            box["node_limit"] = share + (rest if i == 0 else 0)
+        free = limits.nodes is not None or limits.seconds is not None
+        margin = ASPIRATION * self.win
+        works = [
+            partial(self.kernels.deepen, box, params, depth, free, self.win, margin)
+            for box, params in zip(self.boxes, self.params, strict=True)
+        ]
+        short = (self.cuts_at_depth and depth <= SHORT_DEPTH) or (limits.nodes or NO_LIMIT) <= SHORT_NODES
+        deadline = None if limits.seconds is None else start + limits.seconds
+        if short:  # not worth a second thread
+            works = works[:1]
+            self.boxes[0]["node_limit"] = NO_LIMIT if limits.nodes is None else limits.nodes
+        return self.threads.run(works, deadline=deadline, short=short)
+
+    def _result(self, player: int, actions: list[int], start: float, action_values: bool) -> SearchResult:
+        """What the thread that went deepest has found."""
+        box = max(self.boxes, key=lambda box: int(box["depth"][0]))[0]
+        depth, value = int(box["depth"]), float(box["value"]) + 0.0  # a draw is 0.0, not -0.0
+        # what one thread pruned, or an earlier search whose table is kept, another may have read
+        unsound = self.keeps_unsound or any(each["unsound"][0] for each in self.boxes)
+        unproven = any(each["unproven"][0] for each in self.boxes) or (self.keep_table and self.kept_unproven)
+        self.kept_unproven = self.kept_unproven or unproven
+        decided = box["value_depth"] > 0 and abs(value) == self.win and not unproven
+        return SearchResult(
+            action=actions[int(box["best_index"])],
+            value=value,
+            player=player,
+            depth=depth,
+            nodes=sum(int(each["nodes"][0]) for each in self.boxes),
+            pv=tuple(box["line"][: int(box["line_length"])].tolist()),
+            exact=bool((box["exact"] and not unsound) or decided),
+            seconds=perf_counter() - start,
+            action_values=dict(zip(actions, box["values"][: len(actions)].tolist(), strict=True))
+            if action_values and depth
+            else None,
+            leaves=sum(int(each["leaves"][0]) for each in self.boxes),
+            value_depth=int(box["value_depth"]),
+            values=values_to_all(self.game, player, value),
+        )

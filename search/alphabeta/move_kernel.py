@@ -1,0 +1,44 @@
+# mypy: ignore-errors
+"""Template: a move by alpha-beta without Python around it. Injected: prepare, deepen (root_kernel.py), CACHE.
+
+What CompiledAlphaBeta.search does for one thread and no seed, to the last bit.
+"""
+
+import numpy as np
+from numba import njit
+
+from evallearn.compiled.table import AGES, NOTHING
+
+
+@njit(nogil=True)
+def choose(box, eval_box, words, past, max_depth, free, win, margin):
+    """The action for the position in ctx.words, or -1 if the game is over there.
+
+    words: the table's memory; past: see `prepare`.
+    """
+    ctx = box[0]
+    if prepare(box, past) < 0:
+        return np.int64(-1)
+    for i in range(ctx.n_root):
+        ctx.ranks[i] = i
+    ctx.best_index = 0
+    ctx.all_values = 0
+    grow_older(words, ctx)
+    ctx.stop = 0
+    ctx.depth = 0
+    ctx.nodes = 0
+    ctx.leaves = 0
+    ctx.unsound = 0
+    deepen(box, eval_box, max_depth, free, win, margin)
+    return np.int64(ctx.root_actions[ctx.best_index])
+
+
+@njit(nogil=True)
+def grow_older(words, ctx):
+    """What Table.new_age does."""
+    ctx.age += 1
+    if ctx.age > AGES:
+        ctx.age = 1
+        words[:] = NOTHING
+    if ctx.readable_age != 0:
+        ctx.readable_age = ctx.age

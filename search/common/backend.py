@@ -1,0 +1,39 @@
+"""Which floor a search runs on."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from evallearn.core.evaluator import EvalKernel, Evaluator
+from evallearn.core.game import Game
+from evallearn.errors import SearchError
+
+Floor = Literal["auto", "plain", "compiled"]
+
+
+def eval_kernel(
+    game: Game, evaluator: Evaluator | None, floor: Floor, forgetful: str | None = None
+) -> EvalKernel | None:
+    """The Eval for the compiled floor, or None if the search is to run upstairs.
+
+    "auto" takes the compiled floor where there is one; "compiled" where there is none is refused. Without an Eval
+    something stands in for it that is never asked. forgetful: the name of a search whose kernel remembers no past, and
+    so cannot play a game whose rules look back.
+    """
+    if floor == "plain":
+        return None
+    kernel = None
+    if game.rules is None:
+        why = f"the game {game.name} has no compiled floor"
+    elif forgetful and game.rules.clock is not None:
+        why = f"the rules of {game.name} look back, for which {forgetful} has no compiled floor"
+    elif evaluator is None:
+        from evallearn.search.montecarlo.playouts_compiled import no_eval
+
+        return no_eval(game)
+    else:
+        kernel = evaluator.kernel()
+        why = f"the {evaluator.name} Eval has no compiled floor"
+    if floor == "compiled" and kernel is None:
+        raise SearchError(f"{why}: give it one, or use floor='auto'")
+    return kernel

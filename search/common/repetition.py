@@ -1,0 +1,23 @@
+"""The rules that look back, for the kernels of the searches that remember a past."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from evallearn.compiled.hooks import bindings
+from evallearn.compiled.specialise import specialise
+from evallearn.core.rules import Rules
+
+TEMPLATE = Path(__file__).with_name("repetition_kernel.py")
+
+
+def looking_back(rules: Rules, *, cuts_at_depth: bool = True) -> Any:
+    """The template of the same name, specialised: `occurred`, `third_time`, `table_key`, `remember`, RETURN."""
+    return specialise(
+        TEMPLATE,
+        **bindings(rules, "clock"),
+        CLOCK_LIMIT=rules.clock_limit,
+        ALTERNATES=rules.alternates,
+        CUTS_AT_DEPTH=cuts_at_depth,
+    )

@@ -1,0 +1,71 @@
+"""Which games a search can play, how ties are broken, the default cutoff test."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable
+from typing import Any
+
+from evallearn.core.evaluator import Evaluator
+from evallearn.core.game import CHANCE, Game
+from evallearn.errors import SearchError
+
+MAX_DEPTH = 120
+"""Iterations: more than any game of the toolkit can be searched; depths are stored in one byte."""
+
+
+def cut_at_depth(s: Any, depth_left: int) -> bool:
+    """The default IS-CUTOFF: the Eval is asked where no depth is left."""
+    return depth_left <= 0
+
+
+def require_two_player_zero_sum(game: Game, search: str) -> None:
+    """Refuse, at construction, a game that minimax cannot play."""
+    needs = f"{search} needs a two-player zero-sum game without chance"
+    if game.has_chance:
+        raise SearchError(f"{needs}; {game.name} rolls dice: use expectiminimax")
+    if game.n_players != 2:
+        raise SearchError(f"{needs}; {game.name} has {game.n_players} players: use max^n")
+    if not game.zero_sum:
+        raise SearchError(f"{needs}; {game.name} is not zero-sum: use max^n")
+
+
+def is_minimax(game: Game) -> bool:
+    """True for a two-player zero-sum game without chance."""
+    return game.n_players == 2 and game.zero_sum and not game.has_chance
+
+
+def values_to_all(game: Game, player: int, value: float) -> tuple[float, ...] | None:
+    """The utilities to all players, if that to one player tells them: of one alone, or of two in a zero-sum game."""
+    if game.n_players == 1:
+        return (value + 0.0,)
+    if game.n_players > 2 or not game.zero_sum:
+        return None
+    return (value + 0.0, 0.0 - value) if player == 0 else (0.0 - value, value + 0.0)
+
+
+def require_own_eval(game: Game, evaluator: Evaluator) -> None:
+    """Refuse an Eval that was made for another game."""
+    if evaluator.game.plays != game.plays:
+        raise SearchError(f"the {evaluator.name} Eval is of {evaluator.game.name}, not of {game.name}: choose another")
+
+
+def tie_ranks(n: int, seed: int | None) -> list[int]:
+    """Among equally good root actions the lowest rank wins: the earliest action, or a seeded shuffle."""
+    ranks = list(range(n))
+    if seed is not None:
+        random.Random(seed).shuffle(ranks)
+    return ranks
+
+
+def require_unfinished(game: Game, s: Hashable) -> None:
+    """There is nothing to search where the game is over."""
+    if game.is_terminal(s):
+        raise SearchError(f"the game is over in {game.name} position {game.to_text(s)!r}: there is nothing to search")
+
+
+def require_decision(game: Game, s: Hashable) -> None:
+    """There is nothing to choose where the game is over or dice are to be rolled."""
+    require_unfinished(game, s)
+    if game.to_play(s) == CHANCE:
+        raise SearchError(f"{game.name} position {game.to_text(s)!r} waits for the dice: roll them first")

@@ -1,0 +1,1 @@
+"""What the dice do to a value: luck, and rollouts."""

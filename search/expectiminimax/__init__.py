@@ -1,0 +1,1 @@
+"""Expectiminimax: `search.py` is the way in."""

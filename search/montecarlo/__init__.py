@@ -1,0 +1,1 @@
+"""Flat Monte Carlo and Monte Carlo tree search."""

@@ -1,0 +1,150 @@
+"""Playouts on the compiled floor: the kernels of playout_kernel.py and the record they work on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.compiled.bits import jitable
+from evallearn.compiled.hooks import bindings, utility_to_any
+from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
+from evallearn.core.evaluator import EvalKernel
+from evallearn.core.game import Game, State
+from evallearn.core.rules import Rules
+from evallearn.core.search import Limits
+from evallearn.search.common.repetition import looking_back
+from evallearn.search.common.requirements import require_decision
+from evallearn.search.common.threads import KernelThreads
+from evallearn.search.montecarlo.playouts import first_word, middle
+from evallearn.search.montecarlo.result import SampledAction
+
+TEMPLATE = Path(__file__).with_name("playout_kernel.py")
+RULE_NAMES = ("State", "actions", "result", "is_terminal", "to_play", "key", "clock", "chances")
+SHARED = ("load", "scaled", "draw", "place_on_path", "over", "note_end", "note_guess", "playout", "begin")
+"""What mcts_kernel.py uses of playout_kernel.py."""
+MOST_SIMULATIONS = (1 << 31) - 1
+"""Of a search: nodes count them in 32 bits. The fastest game takes half an hour for them."""
+SHORT = 1000
+"""Up to so many simulations run in the caller's thread; more must hear Ctrl-C."""
+
+
+@jitable
+def the_middle(s, player, params):  # type: ignore[no-untyped-def]  # Numba infers the types
+    return params.middle
+
+
+def no_eval(game: Game) -> EvalKernel:
+    """What stands in where there is no Eval: the middle of the utility range."""
+    params = np.zeros(1, [("middle", "f8")])
+    params["middle"] = middle(game)
+    return EvalKernel(params=params, evaluate_player=the_middle)
+
+
+def rule_bindings(game: Game, rules: Rules) -> dict[str, Any]:
+    """The game as both templates want it."""
+    return {
+        **bindings(rules, *RULE_NAMES),
+        "HAS_CHANCE": rules.chances is not None,
+        "HAS_CLOCK": rules.clock is not None,
+    }
+
+
+def playout_fields(game: Game, rules: Rules) -> list[Any]:
+    """The record's fields: what a search carries, whatever it does with its playouts."""
+    wide = max(rules.max_actions, rules.max_outcomes)
+    path = 2 * rules.clock_limit + 4 if rules.clock else 1  # the past, and what came since; see place_on_path
+    return [
+        ("stop", "i8"), ("done", "i8"), ("leaves", "i8"), ("rng", "u8"), ("playout_plies", "i8"),
+        ("n_root", "i8"), ("n_past", "i8"), ("path", "u8", (path,)), ("outcome", "f8", (max(2, game.n_players),)),
+        ("words", "u8", (rules.n_words,)), ("row", "i4", (wide,)),
+        ("probabilities", "f8", (max(1, rules.max_outcomes),)), ("root_actions", "i4", (rules.max_actions,)),
+        ("visits", "i8", (rules.max_actions,)), ("totals", "f8", (rules.max_actions,)),
+        ("squares", "f8", (rules.max_actions,)),
+    ]  # fmt: skip
+
+
+class CompiledPlayouts:
+    """A search made of playouts: its record, its kernels, its thread. One search at a time."""
+
+    what = "playouts"
+
+    def __init__(self, game: Game, kernel: EvalKernel, plies: int) -> None:
+        rules = game.rules
+        assert rules is not None
+        self.game, self.rules = game, rules
+        self.kernels: Any = specialise(
+            TEMPLATE,
+            **rule_bindings(game, rules),
+            utility_player=utility_to_any(rules),
+            evaluate_player=kernel.evaluate_player,
+            N_WORDS=rules.n_words,
+            N_PLAYERS=game.n_players,
+            TWO_SIDED=game.n_players == 2 and game.zero_sum,
+            CLOCK_LIMIT=rules.clock_limit,
+            occurred=looking_back(rules).occurred,
+        )
+        self.params = kernel.params.copy()
+        self.box = np.zeros(1, np.dtype(self.fields(), align=True))
+        self.at = {name: self.box[name] for name in self.box.dtype.names or ()}
+        self.at["playout_plies"][0] = plies
+        self.no_past = np.zeros((0, rules.n_words), np.uint64)
+        self.threads = KernelThreads([self.at["stop"]])
+
+    def fields(self) -> list[Any]:
+        return playout_fields(self.game, self.rules)
+
+    def warm_up(self, kernel: Any, run: Callable[[], Any]) -> None:
+        """Compile, or fetch from the disk, before the first clock starts to run."""
+        announce(f"{self.what} of {self.game.name}", kernel)
+        self.place(self.game.initial(), None)
+        try:
+            run()
+        except COMPILE_ERRORS as error:
+            raise explain_failure(error, f"{self.what} of {self.game.name}") from None
+
+    def place(self, s: State, seed: int | None) -> np.ndarray:
+        """Write the position and a fresh start into the record; returns the words of the positions before it."""
+        self.at["words"][0][:] = self.game.encode(s)
+        self.at["done"][0] = self.at["leaves"][0] = self.at["stop"][0] = 0
+        self.at["rng"][0] = first_word(seed)
+        for name in ("visits", "totals", "squares"):
+            self.at[name][0][:] = 0
+        history = self.game.history(s)
+        return np.array(history, np.uint64) if history else self.no_past
+
+    def refuse(self, s: State) -> None:
+        """Say why `s` cannot be searched: the kernel found it finished, or waiting for the dice."""
+        require_decision(self.game, s)
+
+    def run(self, kernel: Callable[[int], Any], limits: Limits, start: float) -> bool:
+        """kernel(limit) until it has done its simulations, or the time is over; True if Ctrl-C ended it."""
+        limit = min(MOST_SIMULATIONS, MOST_SIMULATIONS if limits.nodes is None else int(limits.nodes))
+        deadline = None if limits.seconds is None else start + limits.seconds
+        return self.threads.run([lambda: kernel(limit)], deadline=deadline, short=limit <= SHORT)
+
+    def root_actions(self) -> list[int]:
+        return self.at["root_actions"][0][: int(self.at["n_root"][0])].tolist()  # type: ignore[no-any-return]
+
+
+class CompiledFlat(CompiledPlayouts):
+    """See `FlatMonteCarlo`."""
+
+    def __init__(self, game: Game, kernel: EvalKernel, plies: int) -> None:
+        super().__init__(game, kernel, plies)
+        self.warm_up(self.kernels.play_flat, lambda: self._both(self.no_past, 0))
+
+    def _both(self, past: np.ndarray, limit: int) -> None:
+        self.kernels.prepare(self.box, past)
+        self.kernels.play_flat(self.box, self.params, limit)
+
+    def sample(self, s: State, limits: Limits, seed: int | None, start: float) -> tuple[list[SampledAction], bool]:
+        """What the playouts said of each action, and whether Ctrl-C ended them."""
+        if self.kernels.prepare(self.box, self.place(s, seed)) < 0:
+            self.refuse(s)
+        interrupted = self.run(lambda limit: self.kernels.play_flat(self.box, self.params, limit), limits, start)
+        actions = self.root_actions()
+        columns = (self.at[name][0][: len(actions)].tolist() for name in ("visits", "totals", "squares"))
+        return [SampledAction(*each) for each in zip(actions, *columns, strict=True)], interrupted

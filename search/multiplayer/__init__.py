@@ -1,0 +1,1 @@
+"""Searches of games with more than two players."""

@@ -1,0 +1,75 @@
+"""Max^n on the compiled floor: the kernel of maxn_kernel.py, specialised to a game and an Eval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.compiled.specialise import specialise
+from evallearn.core.evaluator import EvalKernel, Evaluator
+from evallearn.core.game import Game, State
+from evallearn.core.rules import Rules
+from evallearn.core.search import IsCutoff, Limits, SearchResult
+from evallearn.search.common.deepening_compiled import CompiledDeepening, player_bindings, search_plies
+from evallearn.search.multiplayer.maxn_plain import TIES, worth
+
+TEMPLATE = Path(__file__).with_name("maxn_kernel.py")
+
+
+def context(rules: Rules, n_players: int) -> np.ndarray:
+    """The one record that a search carries. Most of its rows are never touched, and so take no memory."""
+    plies, width, rolls = search_plies(rules) + 2, rules.max_actions, max(1, rules.max_outcomes)
+    fields: list[Any] = [
+        ("nodes", "i8"), ("node_limit", "i8"), ("stop", "i8"), ("asked", "i8"), ("ended", "i8"),
+        ("player", "i8"), ("n_root", "i8"), ("best_index", "i8"), ("depth", "i8"), ("exact", "i8"),
+        ("tie_sign", "f8"), ("allied", "i8", (n_players,)), ("worth", "f8", (plies, n_players)),
+        ("words", "u8", (rules.n_words,)), ("ranks", "i4", (width,)),
+        ("new_values", "f8", (width,)), ("values", "f8", (width,)),
+        ("new_vector", "f8", (n_players,)), ("vector", "f8", (n_players,)),
+        ("actions", "i4", (plies, width)), ("outcomes", "i4", (plies, rolls)), ("odds", "f8", (plies, rolls)),
+        ("line_length", "i8"), ("line", "i4", (plies,)), ("pv_length", "i4", (plies,)), ("pv", "i4", (plies, plies)),
+    ]  # fmt: skip
+    return np.zeros(1, np.dtype(fields, align=True))
+
+
+class CompiledMaxN(CompiledDeepening):
+    """See `MaxN` for what it promises. One search at a time: it owns one record."""
+
+    short_depth = 3
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        kernel: EvalKernel,
+        *,
+        ties: str,
+        alliance: tuple[int, ...],
+        is_cutoff: IsCutoff,
+    ) -> None:
+        rules = game.rules
+        assert rules is not None
+        kernels: Any = specialise(TEMPLATE, **player_bindings(game, kernel, is_cutoff, "chances"))
+        super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules, game.n_players), "max^n")
+        self.at["tie_sign"][0] = TIES[ties]
+        self.at["allied"][0, list(alliance)] = 1
+        self.row["vector"], self.alliance = self.box["vector"][0], alliance
+        if alliance:  # values are sums
+            self.certain = ()
+        self.warm_up(kernels.vector)
+
+    def estimate(self, s: State, player: int) -> float:
+        return worth(self.static(s), player, self.alliance)
+
+    def values(self, s: State, player: int, value: float, depth: int) -> tuple[float, ...]:
+        return tuple(v + 0.0 for v in (self.row["vector"].tolist() if depth else self.static(s)))
+
+    def static(self, s: State) -> list[float]:
+        """What EVAL says to each player."""
+        return [self.evaluator.evaluate(s, p) for p in range(self.game.n_players)]
+
+    def search(self, s: State, limits: Limits, *, seed: int | None, action_values: bool = True) -> SearchResult:
+        """The values of all root actions come with the result, asked for or not: nothing is pruned."""
+        return super().search(s, limits, seed=seed, action_values=True)

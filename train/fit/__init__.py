@@ -1,0 +1,1 @@
+"""Trainers that fit an evaluator to records."""

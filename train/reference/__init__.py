@@ -1,0 +1,1 @@
+"""Algorithms as their inventors wrote them down."""
