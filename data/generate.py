@@ -9,13 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from evallearn.core.game import CHANCE
 from evallearn.core.locks import hold_folder
-from evallearn.core.settings import DERIVED_SEED, SHARE, check_ranges, whole
+from evallearn.core.settings import DERIVED_SEED, SHARE, Settings, setting, whole
 from evallearn.core.workers import imap
 from evallearn.data.boards import board_of, on_fastest_floor
 from evallearn.data.manifest import Manifest, build_manifest, manifest_path, read_manifest, write_manifest
@@ -28,7 +28,7 @@ from evallearn.data.records import (
     shard_paths,
     write_shard,
 )
-from evallearn.errors import DataError, IllegalAction, SpecError
+from evallearn.errors import DataError, IllegalAction
 
 if TYPE_CHECKING:
     from evallearn.agents import Agent
@@ -46,36 +46,24 @@ Progress = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True)
-class SelfPlayConfig:
+class SelfPlayConfig(Settings):
     """Which games are played. All but `games` must stay the same in one folder; `games` may grow."""
 
-    games: int = 2000
-    """How many games."""
-    seed: int = 0
-    """The same seed gives the same records, whatever the number of workers."""
-    random_plies: int = 6
-    """Every game opens with this many random plies, rolls of the dice included; they are left out of the records."""
-    exploration: float = 0.1
-    """Probability per ply that a random action is played instead of the agent's choice; it is recorded too."""
-    games_per_shard: int = 64
-    """Games per file: a kill loses at most this many per worker."""
-    quiet: bool = False
-    """Keep only the plies at which nothing must be answered (`Game.forcing`) and the agent's choice is not noisy: a
-    search with quiescence asks its Eval about such states, and their features say what the outcome is owed to."""
-
-    RANGES: ClassVar = {
-        "games": whole(1, 2**31 - 1), "seed": DERIVED_SEED, "random_plies": whole(0, MAX_PLIES), "exploration": SHARE,
-        "games_per_shard": whole(1, 10_000),
-    }  # fmt: skip
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        if not isinstance(self.quiet, bool):
-            raise SpecError(f"quiet={self.quiet!r}: give True or False")
+    games: int = setting(2000, "How many games.", whole(1, 2**31 - 1))
+    seed: int = setting(0, "The same seed gives the same records, whatever the number of workers.", DERIVED_SEED)
+    random_plies: int = setting(
+        6, "Random plies, rolls of the dice included, that open each game; they are not recorded.", whole(0, MAX_PLIES)
+    )
+    exploration: float = setting(
+        0.1, "Share of plies at which a random action is played instead of the agent's choice.", SHARE
+    )
+    games_per_shard: int = setting(64, "Games per file: a kill loses at most this many per worker.", whole(1, 10_000))
+    quiet: bool = setting(False, "Keep only plies at which nothing must be answered or taken.")
+    # A search with quiescence asks its Eval about such states, and their features say what the outcome is owed to.
 
     def settings(self) -> dict[str, Any]:
         """What a shard's records depend on: everything but the number of games."""
-        kept = {k: v for k, v in asdict(self).items() if k != "games" and (k != "quiet" or v)}
+        kept = {k: v for k, v in self.to_json().items() if k != "games" and (k != "quiet" or v)}
         return kept | {"exploration": float(self.exploration)}
 
     def numbers(self, shard: int) -> range:

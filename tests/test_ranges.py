@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +22,17 @@ from evallearn.agents.options import search_options
 from evallearn.arena import Adjudication, MatchConfig, Sprt
 from evallearn.cli import cli, run
 from evallearn.cli import games as games_command
-from evallearn.cli.common import FloatRange, GameType
+from evallearn.cli.common import FloatRange, GameType, setting_options
 from evallearn.cli.td import Units
 from evallearn.core import memory
 from evallearn.core.files import LONGEST_NAME, file_name, short_name, write_atomically
-from evallearn.core.settings import SEED, Range, number, whole
+from evallearn.core.settings import SEED, SHARE, Range, Settings, number, setting, whole
 from evallearn.core.trust import FULL_TRUST
 from evallearn.data import SelfPlayConfig
 from evallearn.errors import EvallearnError, SpecError
 from evallearn.evaluators import read_header
 from evallearn.learn import LearnConfig
-from evallearn.quality import Settings as QualitySettings
+from evallearn.quality import QualitySettings
 from evallearn.registry import game_names
 from evallearn.search import SEARCHES
 from evallearn.train import MlpTrainer
@@ -194,17 +196,61 @@ def test_hidden_units_are_refused_before_anything_is_made(tmp_path: Path, capsys
 SETTINGS = [SelfPlayConfig, MatchConfig, LearnConfig, TdSettings, OnlineSettings, NeuralSettings, QualitySettings]
 
 
+def ranges_of(kind: Any) -> dict[str, Range]:
+    if not issubclass(kind, Settings):
+        return kind.RANGES
+    return {name: known.allowed for name, known in kind.known().items() if known.allowed is not None}
+
+
 @pytest.mark.parametrize("kind", SETTINGS, ids=lambda kind: kind.__name__)
 def test_every_number_of_a_class_of_settings_has_a_range(kind: Any) -> None:
     fields = {f.name: f for f in dataclasses.fields(kind)}
     numeric = {name for name, f in fields.items() if str(f.type).removesuffix(" | None") in ("int", "float")}
-    assert numeric == set(kind.RANGES)
+    assert numeric == set(ranges_of(kind))
     kind()
-    for name, allowed in kind.RANGES.items():
+    for name, allowed in ranges_of(kind).items():
         assert allowed.is_whole == str(fields[name].type).startswith("int")
         for value in (allowed.high * 2 + 1, allowed.low - 1, math.nan, True, "1"):
             with pytest.raises(SpecError, match=f"^{name.rstrip('_')}=.*: give "):
                 kind(**{name: value})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example(Settings):
+    share_: float = setting(0.5, "How much.", SHARE)
+    depth: int | None = setting(None, "Plies", whole(1, 9), auto="what suits")
+    way: str = setting("plain", "How.", choices=("plain", "compiled"))
+    quiet: bool = setting(False, "Say nothing.")
+
+
+def test_settings_know_their_defaults_and_what_was_changed() -> None:
+    assert Example().changed() == {}
+    assert Example(depth=3, quiet=True).changed() == {"depth": 3, "quiet": True}
+    assert Example(way="compiled").to_json() == {"share_": 0.5, "depth": None, "way": "compiled", "quiet": False}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"share_": 2}, "share=2: give a number from 0 to 1"),
+        ({"share_": None}, "share=None: give a number from 0 to 1"),
+        ({"depth": 0}, "depth=0: give a whole number from 1 to 9"),
+        ({"way": "plane"}, "unknown way 'plane': did you mean 'plain'"),
+        ({"quiet": 1}, "quiet=1: give True or False"),
+    ],
+    ids=str,
+)
+def test_settings_refuse_what_they_do_not_take(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(SpecError, match=f"^{re.escape(said)}"):
+        Example(**given)
+
+
+def test_settings_become_options() -> None:
+    command = click.command()(setting_options(Example)(lambda **given: None))
+    options = {option.name: option for option in command.params}
+    assert [option.opts[0] for option in command.params] == ["--share", "--depth", "--way", "--quiet"]
+    assert options["depth"].help == "Plies.  [default: what suits]"
+    assert (options["share_"].default, options["depth"].default, options["quiet"].is_flag) == (0.5, None, True)
 
 
 @pytest.mark.parametrize("kind", [LinearSettings, MlpTrainer], ids=["linear", "mlp"])

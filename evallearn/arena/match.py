@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from evallearn._version import __version__
 from evallearn.agents import Agent, parse_evaluator
@@ -22,7 +22,7 @@ from evallearn.arena.table import Table
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
 from evallearn.core.locks import hold_folder
-from evallearn.core.settings import DERIVED_SEED, OPENING_PLIES, PAIRS, check_ranges
+from evallearn.core.settings import DERIVED_SEED, OPENING_PLIES, PAIRS, Settings, setting
 from evallearn.core.trust import FULL_TRUST
 from evallearn.core.workers import check_workers, imap
 from evallearn.errors import EngineError, SpecError
@@ -38,18 +38,14 @@ NOBODY = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchConfig:
+class MatchConfig(Settings):
     """The terms of a match."""
 
-    pairs: int = 200
-    """Openings; each is played from every seat, by two players twice."""
-    random_plies: int | None = None
-    """Random plies of each opening; None: what suits the game."""
-    openings: Path | None = None
-    """A file of positions, one a line, instead of random ones."""
-    repeat: bool = False
-    """Play openings again where there are fewer than `pairs`. Games may then be counted twice."""
-    seed: int = 1
+    pairs: int = setting(200, "Openings; each is played from every seat, by two players twice.", PAIRS)
+    random_plies: int | None = setting(None, "Random plies of each opening", OPENING_PLIES, auto="what suits the game")
+    openings: Path | None = setting(None, "A file of positions, one a line, instead of random openings.")
+    repeat: bool = setting(False, "Play openings again where the game has too few.")  # some games then count twice
+    seed: int = setting(1, "Of openings, dice and searches.", DERIVED_SEED)
     adjudication: Adjudication = NO_ADJUDICATION
     sprt: Sprt | None = None
     """Stop as soon as it has decided."""
@@ -57,10 +53,8 @@ class MatchConfig:
     """The Eval that judges the luck of the dice, as a person wrote it, or "none". None: the game's last heuristic,
     where there are dice."""
 
-    RANGES: ClassVar = {"pairs": PAIRS, "random_plies": OPENING_PLIES, "seed": DERIVED_SEED}
-
     def __post_init__(self) -> None:
-        check_ranges(self)
+        super().__post_init__()
         if self.openings is not None and self.random_plies is not None:
             raise SpecError(f"openings of {self.openings} and {self.random_plies} random plies: give one of the two")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from rich.progress import (
 
 from evallearn.cli.screen import Screen
 from evallearn.core.game import Game
-from evallearn.core.settings import Range, whole
+from evallearn.core.settings import Range, Settings, whole
 from evallearn.core.trust import FULL_TRUST
 from evallearn.registry import GAMES, get_game
 
@@ -63,14 +63,41 @@ def in_range(allowed: Range) -> click.IntRange | click.FloatRange:
     return FloatRange(allowed.low, allowed.high, allowed.low_is_open, allowed.high_is_open)
 
 
-def setting(
-    settings: Any, name: str, help: str, *, default: Any = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def setting(settings: Any, name: str, help: str, *, default: Any = None) -> Decorator:
     """The option of a number that a class of settings has."""
     return click.option(
         f"--{name.rstrip('_').replace('_', '-')}", name, type=in_range(settings.RANGES[name]), help=help,
         default=default, show_default=default is not None,
     )  # fmt: skip
+
+
+def setting_options(kind: type[Settings], *names: str, auto: Mapping[str, str] | None = None) -> Decorator:
+    """Return a decorator that adds an option for each setting of those names, or for all.
+
+    auto: what the command takes where one of them is not given; others have the default of the class.
+    """
+    replaced = auto or {}
+
+    def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+        for name in reversed(names or tuple(kind.known())):
+            f = _setting_option(kind, name, replaced.get(name, kind.known()[name].auto))(f)
+        return f
+
+    return decorate
+
+
+def _setting_option(kind: type[Settings], name: str, auto: str) -> Decorator:
+    known, default = kind.known()[name], None if auto else kind.default(name)
+    word = name.rstrip("_").replace("_", "-")
+    help = f"{known.help.rstrip('.')}.{f'  [default: {auto}]' if auto else ''}"
+    if isinstance(kind.default(name), bool):
+        flags = f"--{word}" if default is False else f"--{word}/--no-{word}"
+        return click.option(flags, name, is_flag=True, default=default, show_default=default is True, help=help)
+    takes: Any = str if known.allowed is None else in_range(known.allowed)
+    return click.option(f"--{word}", name, type=takes, default=default, show_default=default is not None, help=help)
 
 
 def workers_option(f: Callable[..., Any]) -> Callable[..., Any]:

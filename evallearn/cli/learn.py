@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,11 @@ from evallearn.cli.common import (
     GAME,
     Steps,
     console,
-    in_range,
     json_option,
     out,
     progress_bars,
     report,
+    setting_options,
     show_alarms,
     show_constant,
     workers_option,
@@ -31,41 +31,6 @@ from evallearn.core.game import Game
 from evallearn.learn import LearnConfig, Run, choose_config, learn
 from evallearn.learn.budget import HOW_TO_COMPILE
 from evallearn.report import write_report
-from evallearn.train.targets import TARGETS
-
-HELP = {
-    "seed": "Same seed, same records, Evals and matches.",
-    "generations": "Rounds of self-play, at most.",
-    "patience": "Stop after so many generations in a row without a better Eval.",
-    "gate": "How sure a match must be that a candidate is better; 0.5: any lead will do.",
-    "target": f"What a position should be worth: {', '.join(TARGETS)}.",
-    "blend": "With target blend: the share of the outcome, the rest being what the search said.",
-    "trace": "With td and tdleaf: lambda, how far what happens later reaches back.",
-    "rate": "Steps of an Eval that learns while it plays: constant, decay or coherence.",
-    "alpha": "Its step: the part of an error taken away; by default what suits the target.",
-    "games": "Games per generation.",
-    "depth": "Plies that self-play looks ahead; by default what suits the game.",
-    "exploration": "Share of random actions in self-play.",
-    "random_plies": "Random plies that open each game; by default what suits the game.",
-    "match_depth": "Plies that both sides of a match look ahead; by default what suits the game.",
-    "match_pairs": "Openings per match, each played twice.",
-    "match_milliseconds": "Time per move of the matches at equal time.",
-}
-
-
-def config_options(f: Any) -> Any:
-    """Every field of LearnConfig is an option."""
-    for field in reversed(fields(LearnConfig)):
-        allowed = LearnConfig.RANGES.get(field.name)
-        option = click.option(
-            f"--{field.name.replace('_', '-')}",
-            type=str if allowed is None else in_range(allowed),
-            default=field.default,
-            show_default=field.default is not None,
-            help=HELP[field.name],
-        )
-        f = option(f)
-    return f
 
 
 @click.command(name="learn")
@@ -76,7 +41,7 @@ def config_options(f: Any) -> Any:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the run.  [default: runs/GAME-seedN]",
 )
-@config_options
+@setting_options(LearnConfig)
 @workers_option
 @json_option
 def command(game: Game, folder: Path | None, workers: int, json_to: str | None, **settings: Any) -> None:

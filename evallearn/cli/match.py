@@ -13,11 +13,11 @@ from evallearn import __version__
 from evallearn.agents import parse_agent, parse_limits
 from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, SprtState, match_folder, play_match
 from evallearn.arena.formats import format_for, write_games
-from evallearn.cli.common import GAME, in_range, json_option, out, report, workers_option
+from evallearn.cli.common import GAME, in_range, json_option, out, report, setting_options, workers_option
 from evallearn.cli.live import live_board
 from evallearn.core.checked import write_checked
 from evallearn.core.game import Game
-from evallearn.core.settings import OPENING_PLIES, PAIRS, SEED
+from evallearn.core.settings import SEED
 from evallearn.core.trust import FULL_TRUST
 from evallearn.registry import spec_of
 from evallearn.report import write_match_report
@@ -32,8 +32,7 @@ def match_options(f: Any) -> Any:
     for option in reversed((
         click.option("--limit", help="For agents that name none: depth=4, nodes=20000, time=0.1.  "
                      "[default: what suits the game]"),
-        click.option("--random-plies", type=in_range(OPENING_PLIES),
-                     help="Random plies of each opening.  [default: what suits the game]"),
+        setting_options(MatchConfig, "random_plies"),
         click.option("--openings", type=click.Path(path_type=Path),
                      help="A file of positions, one a line, instead of random openings."),
         click.option("--repeat", is_flag=True, help="Play openings again where the game has too few."),
@@ -65,8 +64,7 @@ def command_line(*words: str, **options: Any) -> str:
 @click.argument("a")
 @click.argument("b")
 @click.option("--game", type=GAME, required=True)
-@click.option("--pairs", type=in_range(PAIRS), default=200, show_default=True,
-              help="Openings; each is played from every seat, by two players twice.")  # fmt: skip
+@setting_options(MatchConfig, "pairs")
 @click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as a sequential test has decided: 0,10 asks whether A "
               "is stronger by 0 or by 10 Elo; more: 0,10,alpha=0.05,beta=0.05,model=logistic.")  # fmt: skip
 @match_options

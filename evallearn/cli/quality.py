@@ -15,7 +15,16 @@ import click
 from rich.table import Table
 
 from evallearn import __version__
-from evallearn.cli.common import GAME, in_range, json_option, out, progress_bars, report, setting, workers_option
+from evallearn.cli.common import (
+    GAME,
+    in_range,
+    json_option,
+    out,
+    progress_bars,
+    report,
+    setting_options,
+    workers_option,
+)
 from evallearn.cli.suite import made_suite, nodes_for, suite_facts
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
@@ -23,7 +32,7 @@ from evallearn.core.settings import SEED
 from evallearn.core.trust import FULL_TRUST
 from evallearn.core.workers import imap
 from evallearn.play.seats import default_agent, make_evaluator
-from evallearn.quality import Quality, Settings, Suite, assess, compare, fitting_depth, read_suite
+from evallearn.quality import Quality, QualitySettings, Suite, assess, compare, fitting_depth, read_suite
 from evallearn.quality.make import SAMPLE
 
 POSITIONS = 200
@@ -45,9 +54,7 @@ Figures = dict[str, Any]
     type=click.Path(dir_okay=False, path_type=Path),
     help=f"Positions from `evallearn suite`.  [default: {POSITIONS} are made now]",
 )
-@setting(Settings, "depth", "Plies to look ahead when it chooses.", default=1)
-@setting(Settings, "swing_depth", f"Deepest search of the swing; 0: none.  [default: up to {SWING_DEPTH}]")
-@setting(Settings, "games", "Games against itself in which thrashing is looked for; 0: none.", default=10)
+@setting_options(QualitySettings, "depth", "swing_depth", "games", auto={"swing_depth": f"up to {SWING_DEPTH}"})
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the page to this file too.")
 @click.option("--seed", type=in_range(SEED), default=1, show_default=True)
 @workers_option
@@ -78,7 +85,7 @@ def command(
             suite = made_suite(steps, game, judge, None, positions=POSITIONS, seed=seed, workers=workers)
         else:
             suite = read_suite(file, game)
-        settings = Settings(
+        settings = QualitySettings(
             depth=depth,
             swing_depth=usual_swing(judge, suite) if swing_depth is None else swing_depth,
             games=games,
@@ -102,7 +109,12 @@ def usual_swing(judge: Evaluator, suite: Suite) -> int:
 
 
 def assessed(
-    steps: Any, evaluators: Sequence[Evaluator], names: Sequence[str], suite: Suite, settings: Settings, workers: int
+    steps: Any,
+    evaluators: Sequence[Evaluator],
+    names: Sequence[str],
+    suite: Suite,
+    settings: QualitySettings,
+    workers: int,
 ) -> list[Quality]:
     """One result per Eval, each in a worker of its own if there are some."""
     jobs = list(zip(evaluators, names, strict=True))
@@ -114,11 +126,11 @@ def assessed(
     return [found[i] for i in range(len(jobs))]
 
 
-def _assess(suite: Suite, settings: Settings, job: tuple[Evaluator, str]) -> Quality:
+def _assess(suite: Suite, settings: QualitySettings, job: tuple[Evaluator, str]) -> Quality:
     return assess(job[0], suite, settings, name=job[1])
 
 
-def facts(suite: Suite, file: Path | None, settings: Settings, found: Sequence[Quality]) -> Figures:
+def facts(suite: Suite, file: Path | None, settings: QualitySettings, found: Sequence[Quality]) -> Figures:
     """Everything, for json.dump and for the page."""
     first = found[0]
     pairs = [(q.name, compare(first, q)) for q in found[1:]]

@@ -7,7 +7,16 @@ from pathlib import Path
 import click
 
 from evallearn.agents import SearchAgent, default_limits, parse_evaluator, parse_limits
-from evallearn.cli.common import GAME, in_range, json_option, out, progress_bars, report, setting, workers_option
+from evallearn.cli.common import (
+    GAME,
+    in_range,
+    json_option,
+    out,
+    progress_bars,
+    report,
+    setting_options,
+    workers_option,
+)
 from evallearn.core.game import Game
 from evallearn.core.settings import SEED
 from evallearn.core.trust import FULL_TRUST
@@ -19,7 +28,7 @@ from evallearn.data import SelfPlayConfig, run_selfplay
 @click.option(
     "--out", "folder", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the records."
 )
-@setting(SelfPlayConfig, "games", "How many games.", default=2000)
+@setting_options(SelfPlayConfig, "games")
 @click.option(
     "--eval",
     "evaluator",
@@ -29,9 +38,7 @@ from evallearn.data import SelfPlayConfig, run_selfplay
     help="Who plays: zero, handwritten:NAME, zoo:NAME or a .safetensors file.",
 )
 @click.option("--limit", help="depth=4, nodes=20000, time=0.1, or several.  [default: a depth that suits the game]")
-@setting(SelfPlayConfig, "random_plies", "Random plies that open each game.  [default: what suits the game]")
-@setting(SelfPlayConfig, "exploration", "Share of random actions.", default=0.1)
-@click.option("--quiet", is_flag=True, help="Keep only plies at which nothing must be answered or taken.")
+@setting_options(SelfPlayConfig, "random_plies", "exploration", "quiet", auto={"random_plies": "what suits the game"})
 @click.option("--seed", type=in_range(SEED), default=1, show_default=True)
 @workers_option
 @json_option

@@ -1,15 +1,24 @@
-"""Which numbers a setting takes: written once, beside the setting, for whoever makes it and for the command line.
+"""Settings: frozen dataclasses whose fields know their help and their range.
 
-A class of settings says `RANGES = {"seed": SEED, ...}` and calls `check_ranges(self)` when it is made.
+    @dataclass(frozen=True, kw_only=True)
+    class Fit(Settings):
+        penalty: float = setting(1.0, "Weight of the penalty, in records.", PENALTY)
+        seed: int = setting(1, "The same seed gives the same weights.", SEED)
+
+Fields are checked when the object is made. The command line, manifests and docs are derived from them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from evallearn.errors import SpecError
+from evallearn.errors import SpecError, unknown
+
+if TYPE_CHECKING:
+    from evallearn.core.game import Game
 
 
 @dataclass(frozen=True)
@@ -61,8 +70,75 @@ def number(
     )
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What a field of settings knows of itself."""
+
+    help: str
+    """One sentence, with the unit."""
+    allowed: Range | None = None
+    """The numbers that it takes."""
+    choices: Sequence[str] = ()
+    """The words that it takes."""
+    auto: str = ""
+    """What None stands for, where it is the default."""
+
+    def require(self, name: str, value: Any) -> None:
+        """Raise SpecError for a value that the setting does not take."""
+        if self.choices and value not in self.choices:
+            raise unknown(name, value, self.choices)
+        if self.allowed is not None:
+            self.allowed.require(name, value)
+
+
+def setting(
+    default: Any, help: str, allowed: Range | None = None, *, choices: Sequence[str] = (), auto: str = ""
+) -> Any:
+    """Return a dataclass field that knows its help, the numbers or words it takes, and what None stands for."""
+    return field(default=default, metadata={"setting": Setting(help, allowed, tuple(choices), auto)})
+
+
+class Settings:
+    """Base of frozen dataclasses whose fields are made by `setting`; those that are not are left alone."""
+
+    def __post_init__(self) -> None:
+        for name, known in self.known().items():
+            value = getattr(self, name)
+            if value is not None or not known.auto:
+                known.require(name.rstrip("_"), value)
+            if isinstance(type(self).default(name), bool) and not isinstance(value, bool):
+                raise SpecError(f"{name}={value!r}: give True or False")
+
+    @classmethod
+    def known(cls) -> Mapping[str, Setting]:
+        """Return what every field knows of itself, by its name."""
+        return {f.name: f.metadata["setting"] for f in fields(cls) if "setting" in f.metadata}  # type: ignore[arg-type]  # subclasses are dataclasses
+
+    @classmethod
+    def default(cls, name: str) -> Any:
+        """Return the default of a field."""
+        return next(f.default for f in fields(cls) if f.name == name)  # type: ignore[arg-type]
+
+    def resolved(self, game: Game) -> Self:
+        """Return the same with every None replaced by what suits the game."""
+        return self
+
+    def changed(self) -> dict[str, Any]:
+        """Return the fields that differ from their defaults: what a command that repeats this must say."""
+        return dict(self._changed())
+
+    def _changed(self) -> Iterator[tuple[str, Any]]:
+        for f in fields(self):  # type: ignore[arg-type]
+            if (value := getattr(self, f.name)) != f.default:
+                yield f.name, value
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON for manifests and checkpoints."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}  # type: ignore[call-overload]
+
+
 def check_ranges(settings: Any) -> None:
-    """Refuse settings of which a number is out of its range; None stands for a default. Raises SpecError."""
+    """Refuse what a trainer in the manner of scikit-learn was told, by its RANGES. Raises SpecError."""
     for name, allowed in settings.RANGES.items():
         value = getattr(settings, name)
         if value is not None:

@@ -1,6 +1,6 @@
 """How good is an Eval as a judge of positions, without playing a match?"""
 
-from evallearn.quality.assess import Quality, Settings, assess, compare
+from evallearn.quality.assess import Quality, QualitySettings, assess, compare
 from evallearn.quality.figures import Figure
 from evallearn.quality.make import fitting_depth, make_suite, reference_depth
 from evallearn.quality.measure import Measured, PhaseErrors, measured
@@ -14,7 +14,7 @@ __all__ = [
     "Measured",
     "PhaseErrors",
     "Quality",
-    "Settings",
+    "QualitySettings",
     "Step",
     "Stretch",
     "Suite",

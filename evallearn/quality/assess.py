@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.settings import SEED, check_ranges, whole
+from evallearn.core.settings import SEED, Settings, setting, whole
 from evallearn.errors import DataError, EvaluatorError
 from evallearn.quality.figures import Figure, bounded_mean
 from evallearn.quality.formatting import choices_verdict, swing_verdict, thrash_verdict, values_verdict
@@ -18,31 +18,19 @@ from evallearn.quality.swing import Swing, swings
 from evallearn.quality.thrash import Thrash, thrash
 from evallearn.search.common.requirements import MAX_DEPTH
 
+DEPTH, MANY = whole(1, MAX_DEPTH), whole(0, 10**6)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class QualitySettings(Settings):
     """What is looked at, and how closely."""
 
-    depth: int = 1
-    """Plies that the Eval looks ahead to choose."""
-    swing_depth: int = 4
-    """The deepest search of the swing; 0 leaves that part out."""
-    swing_positions: int = 50
-    """At most so many positions of the suite are searched for it."""
-    games: int = 10
-    """Games in which thrashing is looked for; 0 leaves that part out."""
-    thrash_depth: int = 2
-    """Plies that the players of these games look ahead."""
-    seed: int = 1
-    """Of resampling, and of the games' openings and dice."""
-
-    RANGES: ClassVar = {
-        "depth": whole(1, MAX_DEPTH), "swing_depth": whole(0, MAX_DEPTH), "swing_positions": whole(0, 10**6),
-        "games": whole(0, 10**6), "thrash_depth": whole(1, MAX_DEPTH), "seed": SEED,
-    }  # fmt: skip
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
+    depth: int = setting(1, "Plies to look ahead when it chooses.", DEPTH)
+    swing_depth: int = setting(4, "Deepest search of the swing; 0: none.", whole(0, MAX_DEPTH))
+    swing_positions: int = setting(50, "Positions of the suite that are searched for it, at most.", MANY)
+    games: int = setting(10, "Games against itself in which thrashing is looked for; 0: none.", MANY)
+    thrash_depth: int = setting(2, "Plies that the players of these games look ahead.", DEPTH)
+    seed: int = setting(1, "Of resampling, and of the games' openings and dice.", SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +55,9 @@ class Quality:
         }
 
 
-def assess(evaluator: Evaluator, suite: Suite, settings: Settings | None = None, *, name: str = "") -> Quality:
+def assess(evaluator: Evaluator, suite: Suite, settings: QualitySettings | None = None, *, name: str = "") -> Quality:
     """Everything that can be said of the Eval; the same arguments give the same result."""
-    do = settings or Settings()
+    do = settings or QualitySettings()
     if evaluator.game.plays != suite.game.plays:
         raise EvaluatorError(
             f"{evaluator.name!r} is an Eval of {evaluator.game.name}, the suite is of {suite.game.name}: "

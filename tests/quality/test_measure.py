@@ -18,7 +18,7 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.search import Limits
 from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import FunctionEval, LinearEval
-from evallearn.quality import Item, Settings, Suite, assess, compare, make_suite, measured, swings
+from evallearn.quality import Item, QualitySettings, Suite, assess, compare, make_suite, measured, swings
 from evallearn.quality.measure import calibration, phases_of
 from evallearn.search.exact.solver import Solution, solve
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT.parent / "shared/reference"
 GAME = get_game("tic_tac_toe")
 TAKEAWAY = Takeaway()
-QUICK = Settings(swing_depth=0, games=0)
+QUICK = QualitySettings(swing_depth=0, games=0)
 
 
 @cache
@@ -212,7 +212,7 @@ def test_who_overrates_the_last_mover_swings_with_parity() -> None:
     assert [round(step.change.value, 6) for step in found.steps] == [0.4] * 4
     assert found.odd_even is not None
     assert found.odd_even.value == pytest.approx(0.4)
-    quality = assess(last, suite, Settings(swing_depth=4, games=0))
+    quality = assess(last, suite, QualitySettings(swing_depth=4, games=0))
     assert "it swings with parity, odd depths look better to the mover by 0.400" in quality.verdicts["swing"]
 
 
@@ -244,7 +244,9 @@ def test_noisy_games_are_searched_with_quiescence_and_without() -> None:
     off, on = swings(greedy, suite, depth=2)
     assert (off.setting, on.setting) == ("quiescence off", "quiescence on")
     assert off.steps != on.steps
-    assert "With quiescence it moves" in assess(greedy, suite, Settings(swing_depth=2, games=0)).verdicts["swing"]
+    assert (
+        "With quiescence it moves" in assess(greedy, suite, QualitySettings(swing_depth=2, games=0)).verdicts["swing"]
+    )
 
 
 class Noisy(Takeaway):
@@ -263,7 +265,7 @@ def test_a_swing_needs_a_depth() -> None:
 
 # --- together --------------------------------------------------------------------------------------------------------
 def test_verdicts_say_it_in_words() -> None:
-    good = assess(oracle(), exact_suite(), Settings(swing_depth=2, games=2), name="oracle")
+    good = assess(oracle(), exact_suite(), QualitySettings(swing_depth=2, games=2), name="oracle")
     assert list(good.verdicts) == ["choices", "values", "swing", "thrash"]
     assert good.verdicts["choices"].startswith("Chooses better than chance: as good as the best in 100 %")
     assert "they mean about what they say" in good.verdicts["values"]

@@ -23,7 +23,7 @@ from evallearn.evaluators import LinearEval, load_evaluator, zoo_file
 from evallearn.evaluators.features import feature_hash
 from evallearn.games.chess import Chess
 from evallearn.insight import explain
-from evallearn.quality import Item, Settings, Suite, assess
+from evallearn.quality import Item, QualitySettings, Suite, assess
 from evallearn.search import AlphaBeta
 
 GAME, LECTURE = Chess(), get_game("chess,features=lecture")
@@ -135,7 +135,7 @@ def test_quality_measures_it_on_a_suite_of_chess() -> None:
         Item(state=s, player=s.position.player, value=0.9, values={b: 0.9 if a == b else -0.9 for b in GAME.actions(s)})
         for s, a in zip(states, taken, strict=True)
     ]
-    suite, settings = Suite(GAME, tuple(items), "by hand"), Settings(swing_depth=0, games=0)
+    suite, settings = Suite(GAME, tuple(items), "by hand"), QualitySettings(swing_depth=0, games=0)
     found = assess(LinearEval.from_heuristic(GAME, "lecture"), suite, settings).measured
     assert found.agreement is not None
     assert found.agreement.value == 1.0
