@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md and the other pages name files that exist; the picture of README.md shows the cards as they are."""
+"""The pages name files, sections and commands that exist; the picture of README.md shows the cards as they are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from scripts import benchmark
 
+from evallearn.cli import cli
 from evallearn.evaluators import read_card, zoo_names
 
 ROOT = Path(__file__).parents[1]
@@ -55,6 +56,12 @@ def anchors(text: str) -> set[str]:
 def test_folders_of_the_searches_exist() -> None:
     for name in re.findall(r"^    (search/[\w/.]+) ", CONTRIBUTING, re.MULTILINE):
         assert (ROOT / name).exists(), name
+
+
+def test_every_command_is_listed() -> None:
+    rows = re.findall(r"^\| (`.*?) \|", (ROOT / "docs" / "commands.md").read_text(), re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(?:evallearn )?(\w+)", row)}
+    assert sorted(set(cli.commands) - named) == []
 
 
 def test_picture_of_the_readme_shows_the_cards() -> None:
