@@ -1,4 +1,4 @@
-"""What an evaluator reads of a chess position: counts of White minus the same counts of Black, from 64 letters."""
+"""What an evaluator reads of a chess position: White's counts minus Black's, on the board of 64 letters."""
 
 from __future__ import annotations
 

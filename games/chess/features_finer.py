@@ -124,7 +124,7 @@ def attack(
 
 
 def safe_checks(squares: str, player: int, by: Mapping[str, set[int]], guarded: set[int]) -> int:
-    """Count for each kind the squares in its reach that are not guarded and from which it would give check."""
+    """Count, over all kinds, the squares in a piece's reach that are not guarded and from which it would give check."""
     own, king = PIECES[player], squares.index(PIECES[1 - player][5])
     free = {i for i in range(64) if squares[i] not in own} - guarded
     return sum(len(set(attacks(_with(squares, king, kind), king)) & by[kind] & free) for kind in "NBRQ")

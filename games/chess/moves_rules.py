@@ -110,7 +110,7 @@ def answers(s, king, checkers):
 
 @jitable
 def safe_for_king(s, squares, player, king, opp, occupied):
-    """Return those of `squares` where the king would not be in check; his present square shields none."""
+    """Return those of `squares` where the king would not be in check; his present square counts as empty."""
     safe = ZERO
     while squares != ZERO:
         square = first(squares)
