@@ -1,4 +1,4 @@
-"""The position on the table during self-play and matches, on either floor, and how a record stores it."""
+"""The current position during self-play and matches, for either backend, and how a record stores it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class PlainBoard:
-    """The position on the table, upper floor: a state is stored as its text."""
+    """The current position of a plain game: a state is stored as its text."""
 
     player: int
-    """Who is to move (or CHANCE), as `look` saw it last."""
+    """Who is to move (or CHANCE), as of the last `look`."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -28,7 +28,7 @@ class PlainBoard:
         self.s: State = self.game.initial() if s is None else s
 
     def look(self) -> Sequence[Action]:
-        """The legal actions, or the outcomes of the dice; none if the game is over. Sets `player`."""
+        """Return the legal actions, or the outcomes of the dice; none if the game is over. Sets `player`."""
         self.player = self.game.to_play(self.s)
         if self.game.is_terminal(self.s):
             self.legal: Sequence[Action] = ()
@@ -38,19 +38,19 @@ class PlainBoard:
         return self.legal
 
     def probabilities(self) -> Sequence[float]:
-        """Of the outcomes that `look` has just given."""
+        """Return the probabilities of the outcomes that `look` has just given."""
         return [p for _, p in self.game.chances(self.s)]
 
     def state(self) -> State:
         return self.s
 
     def seen(self) -> tuple[bytes | str, bytes, int]:
-        """State, features and phase as they are stored."""
+        """Return state, features and phase as they are stored."""
         features = self.pack(*self.game.features(self.s, self.player))
         return self.game.to_text(self.s), features, self.game.phase(self.s)
 
     def won(self) -> float | None:
-        """What the player to move has won already, where utility accumulates."""
+        """Return what the player to move has won already, where utility accumulates."""
         return self.game.won(self.s, self.player) if self.game.has("won") else None
 
     def stored(self, a: Action) -> int | str:
@@ -60,23 +60,23 @@ class PlainBoard:
         self.s = self.game.result(self.s, a)
 
     def choices(self) -> Sequence[Action]:
-        """What `look` or `step` saw last."""
+        """Return the choices of the last `look` or `step`."""
         return self.legal
 
     def step(self, a: Any) -> int:
-        """`advance` by a choice of the last look, and look again: how many choices there are, or -1 if `a` was none."""
+        """Apply a choice of the last `look` and look again; return the number of new choices, -1 if `a` was none."""
         if a not in self.legal:
             return -1
         self.advance(a)
         return len(self.look())
 
     def utilities(self) -> list[float]:
-        """What the end, which `look` has seen, is worth to each player."""
+        """Return the utility of the end, which `look` has reached, to each player."""
         return [float(self.game.utility(self.s, p)) + 0.0 for p in range(self.game.n_players)]  # never -0.0
 
 
 class CompiledBoard:
-    """The same on the lower floor: the position stays in a record of ours, three kernel calls per ply."""
+    """The current position of a compiled game: it stays in a record of ours, three kernel calls per ply."""
 
     def __init__(self, game: CompiledGame) -> None:
         self.game, self.kernels = game, game.kernels
@@ -136,7 +136,7 @@ class CompiledBoard:
 
 
 def on_fastest_floor(game: Game) -> Game:
-    """The game on the compiled floor if it has one, for `play_game`; building it takes a few milliseconds."""
+    """Return the compiled game if there is one, else `game`, for `play_game`; building it takes a few milliseconds."""
     if game.rules is None:
         return game
     from evallearn.compiled.game import CompiledGame
@@ -145,5 +145,5 @@ def on_fastest_floor(game: Game) -> Game:
 
 
 def board_of(game: Game) -> Any:
-    """The board for a game that `on_fastest_floor` gave."""
+    """Return the board for a game that `on_fastest_floor` gave."""
     return PlainBoard(game) if game.rules is None else CompiledBoard(game)  # type: ignore[arg-type]  # it is compiled

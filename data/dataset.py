@@ -30,7 +30,7 @@ MORE_COLUMNS = ("value", "state")
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some records as arrays, seen by the player to move."""
+    """Some records as arrays, from the view of the player to move."""
 
     features: np.ndarray
     """float32[n, n_features]"""
@@ -42,9 +42,9 @@ class Batch:
     game: np.ndarray
     """int64[n]: which game; numbers of different folders never meet"""
     value: np.ndarray | None = None
-    """float32[n], where it was asked for: what the search said, from the worst loss to the best win"""
+    """float32[n], where requested: the value of the search, from the worst loss to the best win"""
     words: np.ndarray | None = None
-    """uint64[n, n_words], where they were asked for: the positions, encoded"""
+    """uint64[n, n_words], where requested: the positions, encoded"""
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -67,7 +67,10 @@ class Dataset:
         game: Game | None = None,
         test_share: float = 0.1,
     ) -> None:
-        """game: refuse records of other games or features. test_share: how many of the games are held out."""
+        """Read the headers of all shards.
+
+        game: refuse records of other games or features. test_share: how many of the games are held out.
+        """
         if not 0 <= test_share < 1:
             raise DataError(f"test_share={test_share!r}: give a share of the games from 0 to below 1, for example 0.1")
         self.test_share = test_share
@@ -128,15 +131,17 @@ class Dataset:
         return combine(hashlib.sha256(shard.path.read_bytes()).hexdigest() for shard in self._shards)
 
     def verify(self) -> None:
-        """Read every shard whole. Raises DataError for one that is damaged, or not what the manifest lists."""
+        """Read every shard whole; raise DataError for one that is damaged or not what the manifest lists."""
         for shard in self._shards:
             self._check(shard.path, read_shard(shard.path, None, shard.sha256)[0])
 
     # --- streams -----------------------------------------------------------------------------------------------------
     def batches(self, split: str = "all", batch_size: int = 65536, *, whole: bool = False) -> Iterator[Batch]:
-        """The records of "train", "test" or "all" games, always in the same order; only the last batch is smaller.
+        """Yield the records of "train", "test" or "all" games, always in the same order.
 
-        whole: with the search's value and, if the game has a compiled floor, the position.
+        Only the last batch may be smaller.
+
+        whole: with the search's value and, if the game has compiled rules, the position.
         """
         if batch_size < 1:
             raise DataError(f"batch_size={batch_size!r}: give a whole number of 1 or more")
@@ -155,14 +160,14 @@ class Dataset:
             yield _joined(waiting)
 
     def records(self, split: str = "all") -> Iterator[Record]:
-        """The records themselves, in order."""
+        """Yield the records themselves, in order."""
         for _, table, keep in self._tables(split, None):
             for record, kept in zip(from_table(table), keep.tolist(), strict=True):
                 if kept:
                     yield record
 
     def states(self, game: Game, split: str = "all") -> Iterator[tuple[State, Record]]:
-        """(state, record): the positions as `game` plays them."""
+        """Yield (state, record): the positions as `game` plays them."""
         for record in self.records(split):
             if isinstance(record.state, str):
                 yield game.from_text(record.state), record
@@ -170,7 +175,7 @@ class Dataset:
                 yield game.decode(np.frombuffer(record.state, "<u8").tolist()), record
 
     def _tables(self, split: str, columns: Sequence[str] | None) -> Iterator[tuple[_Shard, pa.Table, np.ndarray]]:
-        """(shard, table, bool[n] that says which records belong to the split)."""
+        """Yield (shard, table, bool[n] that marks the records of the split)."""
         if split not in SPLITS:
             raise unknown("split", split, SPLITS)
         if columns is not None and not self.n_features:
@@ -199,7 +204,7 @@ class Dataset:
 
 
 def is_test(seed: int, game_numbers: np.ndarray, share: float) -> np.ndarray:
-    """bool[n]: which games are held out. A hash decides, so a game stays on its side however many are added."""
+    """Return bool[n]: which games are held out. A hash decides, so a game stays on its side however many are added."""
     salt = int.from_bytes(hashlib.sha256(f"split {seed}".encode()).digest()[:8], "little")
     x = game_numbers.astype(np.uint64) + np.uint64(salt)  # wraps around; then SplitMix64's finaliser
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -208,7 +213,7 @@ def is_test(seed: int, game_numbers: np.ndarray, share: float) -> np.ndarray:
 
 
 def _fixed(column: Any, kind: str, width: int) -> np.ndarray:
-    """kind[n, width] of a fixed-size binary column, without a Python object per record."""
+    """Return kind[n, width] of a fixed-size binary column, without a Python object per record."""
     chunks = column.chunks
     flat = [np.frombuffer(c.buffers()[1], kind, (c.offset + len(c)) * width)[c.offset * width :] for c in chunks]
     return np.concatenate(flat).reshape(-1, width)

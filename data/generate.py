@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 MAX_PLIES = 2**15
 """A longer game does not fit the column `ply`, and has most likely no end."""
 MAX_DEPTH = 127
-"""The largest number in the column `depth`; who searches deeper is told as this deep."""
+"""The largest number in the column `depth`; a deeper search is stored as this deep."""
 MAX_OPENINGS = 1000
-"""Openings in a row that may end the game before we say that openings are too long."""
+"""Openings in a row that may end the game before the error that openings are too long."""
 
 Progress = Callable[[int, int, int], None]
 """on_progress(games_done, games_total, records)"""
@@ -59,25 +59,25 @@ class SelfPlayConfig(Settings):
     )
     games_per_shard: int = setting(64, "Games per file: a kill loses at most this many per worker.", whole(1, 10_000))
     quiet: bool = setting(False, "Keep only plies at which nothing must be answered or taken.")
-    # A search with quiescence asks its Eval about such states, and their features say what the outcome is owed to.
+    # A search with quiescence evaluates such states, and their features say what the outcome is owed to.
 
     def settings(self) -> dict[str, Any]:
-        """What a shard's records depend on: everything but the number of games."""
+        """Return what a shard's records depend on: everything but the number of games."""
         kept = {k: v for k, v in self.to_json().items() if k != "games" and (k != "quiet" or v)}
         return kept | {"exploration": float(self.exploration)}
 
     def numbers(self, shard: int) -> range:
-        """The game numbers of a shard."""
+        """Return the game numbers of a shard."""
         return range(shard * self.games_per_shard, min((shard + 1) * self.games_per_shard, self.games))
 
     def n_shards(self) -> int:
-        """How many shards hold all games."""
+        """Return how many shards hold all games."""
         return -(-self.games // self.games_per_shard)
 
 
 # --- one game --------------------------------------------------------------------------------------------------------
 def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, number: int) -> list[Record]:
-    """Plays game `number`: records of the plies after the random opening, with the outcome filled in."""
+    """Play game `number`; return the records of the plies after the random opening, with the outcome filled in."""
     game = on_fastest_floor(game)
     board = board_of(game)
     rng = random.Random(f"{config.seed}/{number}")
@@ -107,12 +107,12 @@ def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, numbe
 
 
 def is_quiet(game: Game, s: State, action: Action) -> bool:
-    """Nothing must be answered in `s`, and the action is not noisy."""
+    """Return True if nothing must be answered in `s` and the action is not noisy."""
     return not game.forcing(s) and action not in game.noisy_actions(s)
 
 
 def _opening(board: Any, plies: int, rng: random.Random) -> tuple[Sequence[Action], int]:
-    """Plays random plies, then rolls until it is somebody's turn; again if that ends the game, so each has a record.
+    """Play random plies, then roll until a player is to move; start again if that ends the game, so each has a record.
 
     Returns the legal actions, and how many plies it took.
     """
@@ -134,9 +134,9 @@ def _opening(board: Any, plies: int, rng: random.Random) -> tuple[Sequence[Actio
 
 
 def _rolled(board: Any, outcomes: Sequence[Action], rng: random.Random) -> Sequence[Action]:
-    """Lets chance play; returns what can be done after it."""
+    """Let chance play; return what can be done after it."""
     board.advance(rng.choices(outcomes, board.probabilities())[0])
-    return board.look()  # type: ignore[no-any-return]  # a board of either floor
+    return board.look()  # type: ignore[no-any-return]  # a board of either backend
 
 
 def _illegal(board: Any, agent: Agent, action: Any, actions: Sequence[Action]) -> IllegalAction:
@@ -175,7 +175,7 @@ def run_selfplay(
     workers: int = 1,
     on_progress: Progress | None = None,
 ) -> Manifest:
-    """Makes the records that are missing in `folder` and its manifest; the same call again goes on where it stopped.
+    """Make the records that are missing in `folder` and its manifest; the same call resumes where it stopped.
 
     agents: one per player. Ctrl-C or a kill at any moment leaves whole shards only.
     """
@@ -191,7 +191,7 @@ def run_selfplay(
         count.add(*done.values())
         maker = ShardMaker(folder, game, agents, config, origin)
         for agent in agents if missing else ():
-            agent.prepare()  # here first: it is told, and done once instead of in every worker
+            agent.prepare()  # here first: it is announced, and done once instead of in every worker
         with closing(imap(maker, missing, workers)) as results:  # type: ignore[type-var]  # a generator
             for k, info in results:
                 done[missing[k]] = info
@@ -203,7 +203,7 @@ def run_selfplay(
 
 @dataclass
 class Counter:
-    """Counts what is done and tells it."""
+    """Counts what is done and reports it."""
 
     total: int
     on_progress: Progress | None
@@ -226,7 +226,7 @@ def _check_players(game: Game, agents: Sequence[Agent]) -> None:
 
 
 def _kept_shards(folder: Path, origin: Origin, config: SelfPlayConfig) -> Iterator[tuple[int, ShardInfo]]:
-    """(index, info) of the shards that need not be made again; refuses a folder that holds something else."""
+    """Yield (index, info) of the shards that need not be made again; refuse a folder that holds something else."""
     manifest = read_manifest(folder)
     listed = {s.name: s.sha256 for s in manifest.shards} if manifest else {}
     for index, path in shard_paths(folder):
@@ -249,7 +249,7 @@ def _kept_shards(folder: Path, origin: Origin, config: SelfPlayConfig) -> Iterat
 
 @contextmanager
 def _tidied(folder: Path) -> Iterator[None]:
-    """The folder for records, without leftovers of killed runs, before and after."""
+    """Yield the folder for records; remove leftovers of killed runs before and after."""
     (folder / "records").mkdir(exist_ok=True)
     remove_leftovers(folder)
     try:

@@ -38,14 +38,14 @@ class Manifest:
     shards: tuple[ShardInfo, ...]
 
     def to_json(self) -> str:
-        """The text of manifest.json: no date and no path, so the same records give the same text."""
+        """Return the text of manifest.json: no date and no path, so the same records give the same text."""
         found = {k: v for k, v in asdict(self).items() if k != "origin"}
         plain = with_checksum({"format": FORMAT, **self.origin.to_json(), **found})
         return json.dumps(plain, indent=1, sort_keys=True) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
-        """Reads `to_json`; ValueError, KeyError or TypeError on anything else."""
+        """Read what `to_json` wrote; raise ValueError, KeyError or TypeError on anything else."""
         found = parse_checked(text)
         if found["format"] != FORMAT:
             raise ValueError(f"manifest format {found['format']}")
@@ -55,7 +55,7 @@ class Manifest:
 
 
 def build_manifest(origin: Origin, shards: Iterable[ShardInfo]) -> Manifest:
-    """The manifest of these shards."""
+    """Build the manifest of these shards."""
     infos = tuple(shards)
     counts = {k: sum(getattr(s, k) for s in infos) for k in ("games", "records", "wins", "draws", "losses")}
     mean = round(sum(s.plies for s in infos) / max(1, counts["games"]), 4)
@@ -63,22 +63,22 @@ def build_manifest(origin: Origin, shards: Iterable[ShardInfo]) -> Manifest:
 
 
 def combine(checksums: Iterable[str]) -> str:
-    """One checksum for many."""
+    """Combine many checksums into one."""
     return hashlib.sha256("\n".join(checksums).encode()).hexdigest()
 
 
 def manifest_path(folder: Path) -> Path:
-    """Where a run folder's manifest lies."""
+    """Return where a run folder's manifest lies."""
     return folder / "manifest.json"
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Writes manifest.json, all or nothing."""
+    """Write manifest.json, all or nothing."""
     write_atomically(manifest_path(folder), manifest.to_json().encode())
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The folder's manifest; None if there is none or it is damaged: the shards are the truth, it is only told."""
+    """Read the folder's manifest; return None if there is none or it is damaged: the shards are the truth."""
     try:
         return Manifest.from_json(manifest_path(folder).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -89,12 +89,12 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def no_records(folder: Path) -> DataError:
-    """The error for a folder without shards."""
+    """Return the error for a folder without shards."""
     return DataError(f"no records in {folder}: make some with `evallearn selfplay`, or name the run's own folder")
 
 
 def rebuild_manifest(folder: str | Path) -> Manifest:
-    """Reads every shard, checks that they belong together and writes the manifest anew."""
+    """Read every shard, check that they belong together and write the manifest anew."""
     folder = Path(folder)
     found = [(path, *inspect_shard(path)) for _, path in shard_paths(folder)]
     if not found:

@@ -39,11 +39,11 @@ class Origin:
     settings: Mapping[str, Any] | None = None
     """What else decides which games are played: seed, openings, exploration."""
     accumulates: bool = False
-    """True where the game tells what is won already (`Game.won`): its records tell it, too."""
+    """True where the game knows what is won already (`Game.won`): its records store it, too."""
 
     @classmethod
     def of(cls, game: Game, agents: Sequence[Agent] = (), settings: Mapping[str, Any] | None = None) -> Origin:
-        """The origin of records that `agents` make of `game`."""
+        """Return the origin of records that `agents` make of `game`."""
         from evallearn.evaluators.features import feature_hash
 
         n_words = 0 if game.rules is None else game.rules.n_words
@@ -63,15 +63,15 @@ class Origin:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """What `from_json` reads. Of games that do not accumulate it is what it was before any did."""
-        told = asdict(self)
+        """Return what `from_json` reads. For games that do not accumulate it is what it was before any did."""
+        values = asdict(self)
         if not self.accumulates:
-            del told["accumulates"]
-        return told
+            del values["accumulates"]
+        return values
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Origin:
-        """Reads what `to_json` gave and json carried; KeyError or TypeError where that is something else."""
+        """Build the origin from what `to_json` gave; raise KeyError or TypeError where `found` is something else."""
         found = {"loss": -found["win"], "accumulates": False, **found}  # earlier versions kept no other games
         values: dict[str, Any] = {f.name: found[f.name] for f in fields(cls)}
         if not has_shape(values, SHAPE) or not has_shape((values["settings"] or {}).get("seed", 0), int):
@@ -79,11 +79,11 @@ class Origin:
         return cls(**values | {k: tuple(v) for k, v in values.items() if isinstance(v, list)})
 
     def same_features(self, other: Origin) -> bool:
-        """True if records of both can be learned from together."""
+        """Return True if records of both can be learned from together."""
         return all(getattr(self, k) == getattr(other, k) for k in FEATURE_FIELDS)
 
     def share(self, outcome: np.ndarray, won: np.ndarray | None = None) -> np.ndarray:
-        """float32[n] in [-1, 1]: outcomes on the scale from the worst loss to the best win, as an Eval is squashed.
+        """Scale outcomes to float32[n] in [-1, 1], from the worst loss to the best win: an evaluator's squashed range.
 
         won: what was won already, where utility accumulates; then the scale begins there.
         """
@@ -95,12 +95,12 @@ class Origin:
         return shares
 
     def features_text(self) -> str:
-        """What the records show, for a message."""
+        """Describe, for a message, which features the records hold."""
         count = f"{len(self.feature_names)} features in {self.n_phases} phases"
         return f"{self.game} v{self.game_version}, {count} ({self.feature_hash})"
 
     def differences(self, other: Origin) -> list[str]:
-        """What keeps records of both from lying in one folder."""
+        """Return what keeps records of both from lying in one folder."""
         mine, theirs = asdict(self), asdict(other)
         keys = [k for k in mine if k != "settings"]
         here, there = self.settings or {}, other.settings or {}
@@ -129,12 +129,12 @@ def _plain(value: Any) -> str:
 
 
 def short_name(agent: Agent) -> str:
-    """The agent's name without the folders of an evaluator file: a copy elsewhere makes the same records."""
+    """Return the agent's name without the folders of an evaluator file: a copy elsewhere makes the same records."""
     return agent.name.rsplit("/", 1)[-1]
 
 
 def agent_hash(agent: Agent) -> str:
-    """Twelve digits for what decides an agent's play beside its name: limits, tie-break and learned numbers."""
+    """Return twelve digits for what decides an agent's play beside its name: limits, tie-break and learned numbers."""
     seen = [type(agent).__name__, short_name(agent), *(str(getattr(agent, k, "")) for k in ("limits", "random_ties"))]
     digest = hashlib.sha256(repr(seen).encode())
     tensors = getattr(getattr(agent, "evaluator", None), "tensors", dict)

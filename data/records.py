@@ -49,14 +49,14 @@ class Record(NamedTuple):
     """Counted from the start of the game, random opening plies included."""
     player: int
     state: bytes | str
-    """The compiled state's 64-bit words, little-endian; text where a game has no compiled floor."""
+    """The compiled state's 64-bit words, little-endian; text where a game has no compiled rules."""
     features: bytes
     """float32[n_features], little-endian."""
     phase: int
     action: int | str
-    """What was played; its text where a game has no compiled floor."""
+    """What was played; its text where a game has no compiled rules."""
     value: float
-    """What the search said of the state, also where an exploring action was played instead of its choice."""
+    """The value of the search in this state, also where an exploring action was played instead of its choice."""
     depth: int
     outcome: float
     """How the game ended."""
@@ -81,8 +81,10 @@ class ShardInfo:
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 def schema(origin: Origin, *, wide: bool = False) -> pa.Schema:
-    """The columns of a shard; a game without features has no such column, since Parquet knows no empty binary, and
-    only games whose utility accumulates have `won`.
+    """Return the columns of a shard.
+
+    A game without features has no such column, since Parquet knows no empty binary, and only games whose utility
+    accumulates have `won`.
 
     wide: actions do not fit 16 bits (a turn of backgammon is one number), which few games need.
     """
@@ -107,7 +109,7 @@ def schema(origin: Origin, *, wide: bool = False) -> pa.Schema:
 
 
 def to_table(records: Sequence[Record], origin: Origin) -> pa.Table:
-    """The records as a table, in their order."""
+    """Build the table of the records, in their order."""
     import pyarrow as pa
 
     columns = dict(zip(Record._fields, zip(*records, strict=True), strict=True))
@@ -116,16 +118,16 @@ def to_table(records: Sequence[Record], origin: Origin) -> pa.Table:
 
 
 def from_table(table: pa.Table) -> list[Record]:
-    """The records of a table; floats come back as float32 rounded them."""
+    """Return the records of a table; floats come back as float32 rounded them."""
     n, names = table.num_rows, set(table.column_names)
     absent: dict[str, list[Any]] = {"features": [b""] * n, "won": [None] * n}
     return list(map(Record, *(table[k].to_pylist() if k in names else absent[k] for k in Record._fields)))
 
 
 def _tally(table: pa.Table) -> dict[str, int]:
-    """Games, records, player 0's results and plies. Game by game: the last record of each tells how it ended.
+    """Count games, records, player 0's results and plies, game by game: the last record of each holds how it ended.
 
-    Of that of another player, who wins or loses against player 0, the opposite is taken.
+    The outcome of another player, who wins or loses against player 0, counts with the opposite sign.
     """
     numbers = table["game_number"].to_numpy()
     last = np.flatnonzero(np.diff(numbers, append=-1))
@@ -139,19 +141,19 @@ def _tally(table: pa.Table) -> dict[str, int]:
 
 # --- shards ----------------------------------------------------------------------------------------------------------
 def shard_path(folder: Path, index: int) -> Path:
-    """Where shard number `index` of a run folder lies."""
+    """Return where shard number `index` of a run folder lies."""
     return folder / "records" / f"shard-{index:06d}.parquet"
 
 
 def shard_paths(folder: Path) -> list[tuple[int, Path]]:
-    """(index, path) of all shards of a run folder, in order."""
+    """Return (index, path) of all shards of a run folder, in order."""
     found = (folder / "records").glob("shard-*.parquet")
     return sorted((int(digits), path) for path in found if (digits := path.stem[len("shard-") :]).isdecimal())
 
 
 @contextmanager
 def late_interrupt() -> Iterator[None]:
-    """Ctrl-C waits these few milliseconds: raised inside a __del__ of pyarrow, Python would drop it."""
+    """Delay Ctrl-C by these few milliseconds: raised inside a __del__ of pyarrow, Python would drop it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -167,7 +169,7 @@ def late_interrupt() -> Iterator[None]:
 
 @late_interrupt()
 def write_shard(folder: Path, index: int, records: Sequence[Record], origin: Origin) -> ShardInfo:
-    """Writes at least one whole game as shard `index`, all or nothing."""
+    """Write at least one whole game as shard `index`, all or nothing."""
     import pyarrow.parquet as pq
 
     table = to_table(records, origin)
@@ -189,19 +191,19 @@ def write_shard(folder: Path, index: int, records: Sequence[Record], origin: Ori
 
 
 def read_shard(path: Path, columns: Sequence[str] | None = None, sha256: str | None = None) -> tuple[Origin, pa.Table]:
-    """A shard's origin and its table (or some columns), every page checked; DataError if anything is wrong."""
+    """Read a shard's origin and its table (or some columns), every page checked; raise DataError if any is damaged."""
     return _parse(path, _bytes(path, sha256), columns)
 
 
 def inspect_shard(path: Path, sha256: str | None = None) -> tuple[Origin, ShardInfo]:
-    """Reads a whole shard and tells what is in it."""
+    """Read a whole shard and count what is in it."""
     data = _bytes(path, sha256)
     origin, table = _parse(path, data, None)
     return origin, ShardInfo(path.name, hashlib.sha256(data).hexdigest(), **_tally(table))
 
 
 def read_header(path: Path) -> tuple[Origin, dict[str, int]]:
-    """A shard's origin and its counts (first_game, games, records), from the footer alone."""
+    """Read a shard's origin and its counts (first_game, games, records), from the footer alone."""
     import pyarrow.parquet as pq
 
     try:
@@ -261,6 +263,6 @@ def _damaged(path: Path, error: Exception) -> DataError:
 
 # --- files that are whole or absent ----------------------------------------------------------------------------------
 def remove_leftovers(folder: Path) -> None:
-    """Deletes the temporary files of writers that were killed."""
+    """Delete the temporary files of writers that were killed."""
     for temporary in [*folder.glob(".*.tmp"), *(folder / "records").glob(".*.tmp")]:
         temporary.unlink(missing_ok=True)

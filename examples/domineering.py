@@ -1,4 +1,4 @@
-"""Your own game in some forty lines: Domineering on a 5 x 5 board, on the upper floor.
+"""Your own game in some forty lines: Domineering on a 5 x 5 board, in plain Python.
 
 The players lay dominoes, the first upright, the second lengthwise. Who cannot lay one loses.
 

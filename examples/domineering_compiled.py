@@ -1,7 +1,7 @@
-"""The same game on the lower floor: forty lines more, and every search runs hundreds of times as fast.
+"""The same game with compiled rules: forty lines more, and every search runs hundreds of times as fast.
 
 A state is a NamedTuple of 64-bit words; each rule is a plain function marked `@jitable`, and constants that meet words
-are made by `u64`. `check_game` compares both floors position by position:
+are made by `u64`. `check_game` compares both backends position by position:
 
     cd examples
     evallearn check domineering_compiled:Domineering

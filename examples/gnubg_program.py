@@ -1,4 +1,6 @@
-"""GNU Backgammon, the program, as an opponent. It runs inside Debian's gnubg, whose Python reads our questions:
+"""GNU Backgammon, the program, as an opponent.
+
+It runs inside Debian's gnubg, whose Python reads our questions:
 
     apt-get install gnubg
     evallearn match EVAL "cmd:/usr/games/gnubg -t -q -r -p examples/gnubg_program.py@depth=1" --game backgammon
@@ -21,7 +23,7 @@ CUBELESS = gnubg.cubeinfo(1, -1, 1, 0, (0, 0), 0, 0)
 
 
 def written(move):
-    """(from, to, from, to, ...) counted from 1, as plays are written; 25 is the bar, 0 is off the board."""
+    """Return (from, to, from, to, ...) counted from 1, as plays are written; 25 is the bar, 0 is off the board."""
     steps = [(a, b) for a, b in zip(move[::2], move[1::2], strict=False) if a > 0]
     return " ".join(f"{'bar' if a == 25 else a}/{'off' if b <= 0 else b}" for a, b in steps)
 

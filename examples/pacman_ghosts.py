@@ -3,8 +3,8 @@
     python examples/pacman_ghosts.py [GAMES] [MAZE]
 
 Pacman plans as if the ghosts were one player (minimax), each for itself (max^n) or random (expectimax). The ghosts that
-he meets are one of the three, whatever he believes. A position is the same in all three games, so that an agent of one
-can be asked what to do in another. All see the score alone; random ghosts repeat for a seed.
+he meets are one of the three, whatever he assumes. A position is the same in all three games, so that an agent of one
+can choose an action in another. All evaluate the score alone; random ghosts repeat for a seed.
 """
 
 import random
@@ -19,7 +19,7 @@ DEPTHS = {"together": 9, "apart": 9, "random": 6}
 
 
 def play(game, pacman, ghosts, seed):
-    """The last position of a game; chance moves the ghosts where nobody else does."""
+    """Return the last position of a game; chance moves the ghosts where nobody else does."""
     rng, s = random.Random(seed), game.initial()
     while not game.is_terminal(s):
         if s.turn and ghosts is None:
@@ -31,7 +31,7 @@ def play(game, pacman, ghosts, seed):
 
 
 def table(n_games, maze):
-    """{(Pacman, ghosts): (mean score, games won)}."""
+    """Return {(Pacman, ghosts): (mean score, games won)}."""
     games = {name: get_game(f"pacman,maze={maze},ghosts={name}") for name in DEPTHS}
     agents = {
         name: SearchAgent(game, LinearEval.from_heuristic(game, "score"), Limits(depth=DEPTHS[name]))

@@ -20,12 +20,13 @@ class _Numbers:
         self.counter = scramble(seed)
 
     def below(self, n: int) -> int:
+        """Return a number from 0 to n - 1."""
         self.counter += 1
         return (scramble(self.counter) >> 32) * n >> 32
 
 
 def neighbours(cell: int, columns: int, rows: int) -> list[int]:
-    """The up to eight cells around; cell number rows * column + row."""
+    """Return the up to eight cells around; cell number rows * column + row."""
     column, row = divmod(cell, rows)
     return [
         rows * c + r
@@ -36,7 +37,7 @@ def neighbours(cell: int, columns: int, rows: int) -> list[int]:
 
 
 def walk(numbers: _Numbers, size: int, columns: int, rows: int) -> Pattern:
-    """One connected group of `size` cells, ascending."""
+    """Draw one connected group of `size` cells, ascending."""
     at = numbers.below(columns * rows)
     group = {at}
     while len(group) < size:
@@ -49,7 +50,7 @@ def walk(numbers: _Numbers, size: int, columns: int, rows: int) -> Pattern:
 def walks(
     n: int, size: int, columns: int, rows: int, symmetries: tuple[Pattern, ...], seed: int
 ) -> tuple[Pattern, ...]:
-    """`n` groups of `size` cells, none of them an image of another."""
+    """Draw `n` groups of `size` cells, none of them an image of another."""
     numbers, found = _Numbers(seed), list[Pattern]()
     known: set[Pattern] = set()
     while len(found) < n:
@@ -61,7 +62,7 @@ def walks(
 
 
 def blocks(width: int, height: int, columns: int, rows: int, symmetries: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
-    """All rectangles of so many cells, none of them an image of another; ascending, from the lower left on."""
+    """Return all rectangles of so many cells, none of them an image of another; ascending, from the lower left on."""
     found, known = list[Pattern](), set[Pattern]()
     for column in range(columns - width + 1):
         for row in range(rows - height + 1):
@@ -73,7 +74,10 @@ def blocks(width: int, height: int, columns: int, rows: int, symmetries: tuple[P
 
 
 def slopes(width: int, height: int, columns: int, rows: int, symmetries: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
-    """Rising diagonals of `width` cells, each with those above and below it that make `height`; none an image."""
+    """Return rising diagonals of `width` cells, each with those above and below it that make `height`.
+
+    None of them is an image of another.
+    """
     found, known, below = list[Pattern](), set[Pattern](), (height - 1) // 2
     for column in range(columns - width + 1):
         for row in range(rows - width + 1):
@@ -87,20 +91,21 @@ def slopes(width: int, height: int, columns: int, rows: int, symmetries: tuple[P
 
 
 def mirrored(columns: int, rows: int) -> Pattern:
-    """Left for right: cell i goes to mirrored[i]."""
+    """Return the permutation that swaps left and right: cell i goes to mirrored[i]."""
     return tuple(rows * (columns - 1 - i // rows) + i % rows for i in range(columns * rows))
 
 
 def images(board: Sequence[int], symmetries: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The squares rearranged by each symmetry. These must be all that there are, so that the inverse of each is too.
+    """Rearrange the squares by each symmetry.
 
-    Symmetries may go on after the squares, with cells that only repeat what these say. The first is the identity.
+    The symmetries must be all that there are, so that the inverse of each is too. They may go on after the squares,
+    with cells that only repeat what these say. The first is the identity.
     """
     return [tuple(board[cell] for cell in symmetry[: len(board)]) for symmetry in symmetries]
 
 
 def of_a_square(side: int) -> tuple[Pattern, ...]:
-    """The eight symmetries of a square board; the first is the identity."""
+    """Return the eight symmetries of a square board; the first is the identity."""
     n = side * side
     quarter = tuple(side * (i % side) + side - 1 - i // side for i in range(n))
     mirror = mirrored(side, side)

@@ -14,6 +14,7 @@ MOST_PLAYS = 200
 
 @njit(nogil=True)
 def number_of(side):
+    """Return the number of the side."""
     n, checkers = 0, 0
     for k in range(1, POINTS + 1):
         checkers += side[POINTS + 1 - k]
@@ -23,7 +24,7 @@ def number_of(side):
 
 @njit(nogil=True)
 def place(n, side):
-    """The inverse of `number_of`."""
+    """Set `side` to the one with number `n`, the inverse of `number_of`."""
     above = -1
     for k in range(POINTS, 0, -1):
         a = k - 1
@@ -39,7 +40,7 @@ def place(n, side):
 
 @njit(nogil=True)
 def may_move(side, p, die):
-    """No checker can be in the way; from a point below the die only the rearmost is borne off."""
+    """Return True if a checker may move: nothing blocks it, but only the rearmost is borne off by a larger die."""
     if side[p] == 0:
         return False
     if p < die:
@@ -51,6 +52,7 @@ def may_move(side, p, die):
 
 @njit(nogil=True)
 def move(side, p, die):
+    """Move a checker from point p, or bear it off."""
     side[p] -= 1
     if p > die:
         side[p - die] += 1
@@ -58,6 +60,7 @@ def move(side, p, die):
 
 @njit(nogil=True)
 def take_back(side, p, die):
+    """Undo `move`."""
     side[p] += 1
     if p > die:
         side[p - die] -= 1
@@ -65,7 +68,7 @@ def take_back(side, p, die):
 
 @njit(nogil=True)
 def doubles(side, die, left, highest, out, n):
-    """The numbers of all sides after `left` moves of one die, the higher points first."""
+    """Write the numbers of all sides after `left` moves of one die, the higher points first; return the count."""
     moved = False
     if left > 0:
         for p in range(highest, 0, -1):
@@ -87,7 +90,7 @@ def any_left(side):
 
 @njit(nogil=True)
 def mixed(side, first, second, out, n):
-    """The same of two dice in this order."""
+    """Write the numbers of all sides after two dice in this order; return the count."""
     for p in range(POINTS, 0, -1):
         if may_move(side, p, first):
             move(side, p, first)
@@ -107,7 +110,7 @@ def mixed(side, first, second, out, n):
 
 @njit(nogil=True)
 def plays(side, high, low, out):
-    """The numbers of the sides that a roll leads to, some more than once; how many."""
+    """Write the numbers of the sides that a roll leads to, some more than once; return the count."""
     if high == low:
         return doubles(side, high, np.int64(4), np.int64(POINTS), out, np.int64(0))
     return mixed(side, low, high, out, mixed(side, high, low, out, np.int64(0)))
@@ -115,9 +118,10 @@ def plays(side, high, low, out):
 
 @njit(cache=CACHE, nogil=True)
 def one_sided(begin, chances):
-    """chances[n, k]: that side n is home after exactly k rolls; the rows below `begin` are there already.
+    """Fill in chances[n, k]: that side n is home after exactly k rolls; return the expected rolls of each side.
 
-    Each roll is played so that the expected number of rolls is least, the earliest of equal plays.
+    The rows below `begin` are there already. Each roll is played so that the expected number of rolls is least, the
+    earliest of equal plays.
     """
     side, out = np.zeros(1 + POINTS, np.int64), np.zeros(MOST_PLAYS, np.int64)
     rolls = np.zeros(len(chances))
@@ -141,7 +145,10 @@ def one_sided(begin, chances):
 
 @njit(cache=CACHE, nogil=True)
 def two_sided(values):
-    """values[i, j]: what it is worth to side i, who is on roll, against side j; 1 if i wins, both play their best."""
+    """Fill in values[i, j]: the value to side i, who is on roll, against side j; 1 if i wins.
+
+    Both play their best.
+    """
     size = len(values)
     side, out = np.zeros(1 + POINTS, np.int64), np.zeros(MOST_PLAYS, np.int64)
     n_rolls = len(ROLLS)

@@ -1,4 +1,4 @@
-"""The bear-off tables as an Eval consults them, on both floors; `bearoff.py` says what they hold and what is exact."""
+"""The bear-off tables as an evaluator reads them, in both backends; `bearoff.py` says what is exact in them."""
 
 # Numba infers the types of the compiled half, hence:
 # mypy: disable-error-code="no-untyped-def"
@@ -20,7 +20,7 @@ from evallearn.games.backgammon.planes import OUTSIDE, ZERO, count_at, dice, occ
 
 @lru_cache(maxsize=1)
 def known_values_of(table: Bearoff) -> KnownValues:
-    """The tables in one piece."""
+    """Wrap the tables, joined to one array, as known values."""
     memory = np.concatenate([part.reshape(-1) for part in (table.two, table.home, table.first)])
 
     def value(s: State) -> float | None:
@@ -40,7 +40,7 @@ POINT_7 = 18
 
 @jitable
 def number_of(low, high):
-    """See `bearoff.number`; all checkers are home."""
+    """Return `bearoff.number` of a side; all checkers are home."""
     n, checkers = 0, 0
     for k in range(1, POINTS + 1):
         checkers += count_at(low, high, u64(POINT_7 + k))
@@ -50,7 +50,7 @@ def number_of(low, high):
 
 @jitable
 def probe(s, address):
-    """See `KnownValues`: the equity to the player on roll, or NaN."""
+    """Return the equity to the player on roll, or NaN (see `KnownValues`)."""
     if dice(s)[0] != ZERO:
         return np.nan
     if (occupied(s.own_low, s.own_high) | occupied(s.opp_low, s.opp_high)) & OUTSIDE != ZERO:

@@ -10,7 +10,7 @@ ROWS = 5
 
 
 def column(mark: str, n: int) -> list[str]:
-    """The cells of a point from the edge of the board to the middle."""
+    """Return the cells of a point from the edge of the board to the middle."""
     cells = [mark if row < n else " " for row in range(ROWS)]
     if n > ROWS:
         cells[-1] = str(n)
@@ -18,7 +18,7 @@ def column(mark: str, n: int) -> list[str]:
 
 
 def picture(s: State, outcome: str) -> str:
-    """The board with the points as the mover numbers them; below it `outcome`, or whose turn it is."""
+    """Draw the board with the points as the mover numbers them; below it `outcome`, or whose turn it is."""
     x, o = (s.own, s.opp) if s.player == 0 else (s.opp, s.own)
     top = [_line(_half(x, o, range(13, 25)), column("X", x[BAR])[::-1], row) for row in range(ROWS)]
     bottom = [_line(_half(x, o, range(12, 0, -1)), column("O", o[BAR])[::-1], row) for row in range(ROWS)]

@@ -1,7 +1,7 @@
-"""What an Eval sees of a backgammon position: two sets of features, and heuristics that weigh them.
+"""What an evaluator reads of a backgammon position: two sets of features, and heuristics that weigh them.
 
 `rich` counts what players speak of, each as own minus opposing, so it changes its sign with the player. `tesauro` is
-the raw board of TD-Gammon (Tesauro, Neural Computation 6, 1994), 198 numbers for a network. Neither looks at the dice.
+the raw board of TD-Gammon (Tesauro, Neural Computation 6, 1994), 198 numbers for a network. Neither reads the dice.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ADVANCED, ACE = (20, 21), 24
 
 # --- who can hit -----------------------------------------------------------------------------------------------------
 def shots(own: Side, opp: Side) -> int:
-    """The rolls of 36 with which `own` could hit a blot, exactly: every rule of moving is respected."""
+    """Count the rolls of 36 with which `own` could hit a blot, exactly: every rule of moving is respected."""
     targets = {25 - q for q in range(1, 25) if opp[q] == 1}
     if not targets:
         return 0
@@ -57,15 +57,15 @@ def shots(own: Side, opp: Side) -> int:
 
 
 def ahead(points: set[int], die: int, blocked: set[int]) -> set[int]:
-    """The points of the board on which one checker from each of `points` can land."""
+    """Return the points of the board on which one checker from each of `points` can land."""
     return {p - die for p in points if p > die} - blocked
 
 
 def mixed_hit(own: Side, opp: Side, dice: Dice, points: set[int], targets: set[int], blocked: set[int]) -> bool:
-    """True if two different dice hit one of the `targets`.
+    """Return True if two different dice hit one of the `targets`.
 
-    A hit is legal if it takes both dice, or if the other one can be played after it. Where that is not plain to see,
-    the legal plays are looked through.
+    A hit is legal if it takes both dice, or if the other one can be played after it. Where that is not plain, the legal
+    plays are searched.
     """
     high, low = dice
     on_bar = own[BAR]
@@ -88,7 +88,7 @@ def mixed_hit(own: Side, opp: Side, dice: Dice, points: set[int], targets: set[i
 
 
 def doubles_hit(points: set[int], on_bar: int, die: int, targets: set[int], blocked: set[int]) -> bool:
-    """True if a double hits: by up to four steps of one checker, after those on the bar have entered.
+    """Return True if a double hits: by up to four steps of one checker, after those on the bar have entered.
 
     Whatever hits is legal: the moves of other checkers never hinder it, nor it them.
     """
@@ -106,7 +106,7 @@ def doubles_hit(points: set[int], on_bar: int, die: int, targets: set[int], bloc
 
 # --- the rich set ----------------------------------------------------------------------------------------------------
 def run_lengths(made: set[int]) -> list[int]:
-    """For each point how many made points follow each other from there upwards."""
+    """Return for each point how many made points follow each other from there upwards."""
     lengths = [0] * 26
     for p in range(24, 0, -1):
         lengths[p] = lengths[p + 1] + 1 if p in made else 0
@@ -114,19 +114,19 @@ def run_lengths(made: set[int]) -> list[int]:
 
 
 def trapped(lengths: list[int], opp: Side, n: int) -> int:
-    """Opposing checkers that still have `n` made points in a row before them."""
+    """Count opposing checkers that still have `n` made points in a row before them."""
     start = max((p for p in range(1, 25) if lengths[p] >= n), default=0)
     return sum(opp[26 - start :]) if start else 0
 
 
 def wastage(own: Side) -> int:
-    """Checkers too deep, twice on the ace point, and gaps on 4 to 6: Keith's additions to the pip count."""
+    """Count checkers too deep, twice on the ace point, and gaps on 4 to 6: Keith's additions to the pip count."""
     deep = 2 * max(own[1] - 1, 0) + max(own[2] - 1, 0) + max(own[3] - 3, 0)
     return deep + sum(own[p] == 0 and p < rearmost(own) for p in (4, 5, 6))
 
 
 def one_sided(own: Side, opp: Side) -> tuple[int, ...]:
-    """What is counted for each side alone: RICH_NAMES without the shots."""
+    """Return what is counted for each side alone: RICH_NAMES without the shots."""
     made = {p for p in range(1, 25) if own[p] > 1}
     held = {25 - q for q in range(1, 25) if opp[q] > 1}
     lengths = run_lengths(made)
@@ -160,7 +160,7 @@ SHOTS = RICH_NAMES.index("shots")
 
 
 def rich(s: State, player: int) -> tuple[int, ...]:
-    """RICH_NAMES as `player` sees them: own minus opposing."""
+    """Return RICH_NAMES for `player`: own minus opposing."""
     differences = [a - b for a, b in zip(one_sided(s.own, s.opp), one_sided(s.opp, s.own), strict=True)]
     differences[SHOTS:SHOTS] = shots(s.own, s.opp), -shots(s.opp, s.own)
     return tuple(differences) if player == s.player else tuple(-d for d in differences)
@@ -187,7 +187,7 @@ TESAURO_NAMES = (
 
 
 def units(side: Side) -> list[float]:
-    """The 98 inputs of one side."""
+    """Return the 98 inputs of one side."""
     values: list[float] = []
     for n in side[1:25]:
         values += [float(n >= 1), float(n >= 2), float(n >= 3), max(n - 3, 0) / 2]
@@ -195,7 +195,7 @@ def units(side: Side) -> list[float]:
 
 
 def tesauro(s: State, player: int) -> tuple[float, ...]:
-    """TESAURO_NAMES as `player` sees them."""
+    """Return TESAURO_NAMES for `player`."""
     mine, theirs, turn = (s.own, s.opp, 1.0) if player == s.player else (s.opp, s.own, 0.0)
     return (*units(mine), *units(theirs), turn, 1.0 - turn)
 
@@ -224,7 +224,7 @@ RICH_HEURISTICS: Mapping[str, Heuristic] = {
 def on_units(
     of_checker: Callable[[int], float], blot: float, off: float, point: Callable[[int], float]
 ) -> dict[str, float]:
-    """Weights on Tesauro's inputs: for each checker on p, each blot, each checker off and each made point p."""
+    """Return weights on Tesauro's inputs: for each checker on p, each blot, each checker off and each made point p."""
     weights = {"own_bar": 2 * of_checker(BAR), "own_off": CHECKERS * off}
     for p in range(1, 25):
         for unit, n in (("1", 1), ("2", 1), ("3", 1), ("more", 2)):

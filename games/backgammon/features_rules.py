@@ -1,4 +1,4 @@
-"""The features of backgammon for the compiled floor; `features.py` says what each of them counts.
+"""The features of backgammon for the compiled backend; `features.py` says what each of them counts.
 
 Sets of points are words as in `planes.py`: bit 25 - p for point p, so that a die shifts them up.
 """
@@ -32,7 +32,7 @@ from evallearn.games.backgammon.planes import (
 
 
 def points(*numbers: int) -> np.uint64:
-    """The word of some points."""
+    """Return the word of some points."""
     return u64(sum(1 << 25 - p for p in numbers))
 
 
@@ -49,7 +49,7 @@ DOUBTFUL, SURE = 1, 2
 # --- who can hit -----------------------------------------------------------------------------------------------------
 @jitable
 def doubles_hit(own, on_bar, die, targets, free):
-    """True if a double hits; `free` are the points that the opponent does not hold."""
+    """Return True if a double hits; `free` are the points that the opponent does not hold."""
     if on_bar > 0:
         entered = (BAR << die) & free
         if entered == ZERO or entered & targets != ZERO:
@@ -64,7 +64,7 @@ def doubles_hit(own, on_bar, die, targets, free):
 
 @jitable
 def both_dice_hit(low, high, die, other, targets, blocked):
-    """With `die` before `other`: whether both can be played at all, and whether such a play hits."""
+    """Return, with `die` before `other`, whether both can be played at all, and whether such a play hits."""
     playable = hit = False
     todo = movable(occupied(low, high), blocked, die)
     while todo != ZERO:
@@ -80,7 +80,10 @@ def both_dice_hit(low, high, die, other, targets, blocked):
 
 @jitable
 def play_hits(low, high, a, b, targets, blocked):
-    """True if a legal play of the larger die `a` and the smaller `b` hits: the slow way, through all first moves."""
+    """Return True if a legal play of the larger die `a` and the smaller `b` hits.
+
+    This is the slow way, through all first moves.
+    """
     playable_ab, hit_ab = both_dice_hit(low, high, a, b, targets, blocked)
     playable_ba, hit_ba = both_dice_hit(low, high, b, a, targets, blocked)
     if playable_ab or playable_ba:
@@ -93,7 +96,7 @@ def play_hits(low, high, a, b, targets, blocked):
 
 @jitable
 def order_hits(own, on_bar, die, other, targets, free):
-    """With `die` before `other`: SURE if a legal play hits, 0 if not, DOUBTFUL if only `play_hits` can tell."""
+    """Return, with `die` before `other`, SURE if a legal play hits, 0 if not, DOUBTFUL if `play_hits` must decide."""
     if on_bar > 0:
         first = (BAR << die) & free
         second = ((own | first) << other) & free if first != ZERO else ZERO
@@ -110,7 +113,7 @@ def order_hits(own, on_bar, die, other, targets, free):
 
 @jitable
 def mixed_hit(low, high, own, on_bar, a, b, targets, blocked):
-    """True if two different dice hit, the larger one being `a`."""
+    """Return True if two different dice hit, the larger one being `a`."""
     free = POINTS & ~blocked
     if on_bar > 1:
         return ((BAR << a) | (BAR << b)) & free & targets != ZERO
@@ -123,7 +126,10 @@ def mixed_hit(low, high, own, on_bar, a, b, targets, blocked):
 
 @jitable
 def shots(low, high, targets, blocked):
-    """The rolls of 36 with which the side hits one of `targets`, the opponent's blots; `blocked` are its points."""
+    """Count the rolls of 36 with which the side hits one of `targets`, the opponent's blots.
+
+    `blocked` are the opponent's points.
+    """
     if targets == ZERO:
         return 0
     own, on_bar = occupied(low, high) & POINTS, count_at(low, high, ZERO)
@@ -138,14 +144,14 @@ def shots(low, high, targets, blocked):
 # --- the rich set ----------------------------------------------------------------------------------------------------
 @jitable
 def checkers_on(low, high, area):
-    """How many checkers stand on the points of `area`."""
+    """Count the checkers on the points of `area`."""
     ones, twos = popcount(low & area), popcount((low >> HALF) & area)
     return ones + 2 * twos + 4 * popcount(high & area) + 8 * popcount((high >> HALF) & area)
 
 
 @jitable
 def runs(made_points, length):
-    """The lowest point of each `length` made points in a row."""
+    """Return the lowest point of each `length` made points in a row."""
     found = made_points
     for _ in range(length - 1):
         found = made_points & (found << ONE)
@@ -163,7 +169,7 @@ def longest_run(made_points):
 
 @jitable
 def trapped(run, opp_low, opp_high):
-    """Opposing checkers behind the rearmost of the `runs`."""
+    """Count opposing checkers behind the rearmost of the `runs`."""
     if run == ZERO:
         return 0
     return checkers_on(opp_low, opp_high, (ONE << u64(25 - lowest_bit(run))) - ONE)
@@ -178,7 +184,7 @@ def wastage(low, high, own, rear):
 
 @jitable
 def one_sided(low, high, opp_low, opp_high, held):
-    """RICH_NAMES without the shots, for one side; `held` are the opponent's points as this side sees them."""
+    """Return RICH_NAMES without the shots, for one side; `held` are the opponent's points as this side numbers them."""
     own, own_made = occupied(low, high), made(low, high)
     front = lowest_bit(occupied(opp_low, opp_high))
     pips = contact = outside = timing = stacked = 0
@@ -240,7 +246,7 @@ SIDE_UNITS = len(plain.TESAURO_NAMES) // 2 - 1
 
 @jitable
 def write_units(low, high, out, first):
-    """The 98 inputs of one side, from place `first` on, where zeros stand."""
+    """Write the 98 inputs of one side, from place `first` on, where zeros stand."""
     todo = occupied(low, high) & POINTS
     while todo != ZERO:
         i = lowest_bit(todo)
@@ -266,7 +272,7 @@ def tesauro_player(s, player, out):
 
 @jitable
 def active_units(low, high, first, n, places, values):
-    """Of the 98 inputs of one side those that are not 0, the last one first, from number `n` on."""
+    """Write those of a side's 98 inputs that are not 0, from number `n` on, the last one first; return the new `n`."""
     for place, count, whole in ((97, count_at(low, high, OFF), CHECKERS), (96, count_at(low, high, ZERO), 2)):
         if count != 0:
             places[n] = first + place

@@ -55,7 +55,7 @@ WINS = ("a game", "a gammon", "a backgammon")
 
 
 class Backgammon(Game):
-    """Backgammon; what an Eval sees is chosen by `features`."""
+    """Backgammon; `features` chooses what an evaluator reads."""
 
     name: ClassVar[str] = "backgammon"
     has_chance: ClassVar[bool] = True
@@ -81,23 +81,23 @@ class Backgammon(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """The usual set-up before the first roll."""
+        """Return the usual set-up before the first roll."""
         return State(START, START, NO_DICE, 0, opening=True)
 
     def to_play(self, s: State) -> int:
-        """0 for X, 1 for O, CHANCE before a roll. At the end the loser, who would roll next."""
+        """Return 0 for X, 1 for O, CHANCE before a roll; at the end the loser, who would roll next."""
         return CHANCE if s.dice == NO_DICE and not self.is_terminal(s) else s.player
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """One action for each position that the roll allows: larger die first, higher points first."""
+        """Return one action for each position that the roll allows: larger die first, higher points first."""
         return () if s.dice == NO_DICE else tuple(turns(s.own, s.opp, s.dice))
 
     def chances(self, s: State) -> tuple[tuple[int, float], ...]:
-        """The 21 rolls, or the fifteen without doubles that can open a game."""
+        """Return the 21 rolls, or the fifteen without doubles that can open a game."""
         return OPENING_CHANCES if s.opening else CHANCES
 
     def result(self, s: State, a: int) -> State:
-        """The dice show `a`; or the checkers move, and it is the other player's turn to roll."""
+        """Show `a` on the dice, or move the checkers and pass the turn to the other player."""
         if self.to_play(s) == CHANCE:
             if a not in [outcome for outcome, _ in self.chances(s)]:
                 raise self._illegal(s, a)
@@ -108,11 +108,11 @@ class Backgammon(Game):
         return State(opp, own, NO_DICE, 1 - s.player)
 
     def is_terminal(self, s: State) -> bool:
-        """True if a player has borne off all fifteen checkers."""
+        """Return True if a player has borne off all fifteen checkers."""
         return CHECKERS in (s.own[OFF], s.opp[OFF])
 
     def utility(self, s: State, player: int) -> float:
-        """1, 2 or 3 points to the winner: 2 if the loser has no checker off, 3 if one is also still far behind."""
+        """Return 1, 2 or 3 points to the winner: 2 if the loser has no checker off, 3 if one is also far behind."""
         winner = s.player if s.own[OFF] == CHECKERS else 1 - s.player
         return self._points(s) if player == winner else -self._points(s)
 
@@ -122,23 +122,23 @@ class Backgammon(Game):
             return 1.0
         return 3.0 if any(loser[19:]) else 2.0  # from 19 on: the winner's home board and the bar
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def viewer(self, s: State) -> int:
-        """Whose turn it is, also before the roll."""
+        """Return whose turn it is, also before the roll."""
         return s.player
 
     def features(self, s: State, player: int) -> Sequence[float]:
-        """The chosen set, before and after the roll: no feature looks at the dice."""
+        """Return the chosen set, before and after the roll: no feature reads the dice."""
         return seen.rich(s, player) if self.antisymmetric else seen.tesauro(s, player)
 
     def phase(self, s: State) -> int:
-        """Contact, race or bear-off."""
+        """Return contact, race or bear-off."""
         if not is_race(s.own, s.opp):
             return CONTACT
         return RACE if max(rearmost(s.own), rearmost(s.opp)) > 6 else BEAR_OFF
 
     def endgames(self) -> KnownValues:
-        """The bear-off tables: what a position is worth before a roll when all checkers are home."""
+        """Return the bear-off tables: the value of a position before a roll when all checkers are home."""
         from evallearn.games.backgammon.bearoff import default_path, default_table
 
         table = default_table()
@@ -150,19 +150,19 @@ class Backgammon(Game):
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """GNU Backgammon's position id of the player on roll; `:31` for the dice, ` O` if it is O's turn."""
+        """Write GNU Backgammon's position id of the player on roll; `:31` for the dice, ` O` if it is O's turn."""
         return state_text(s)
 
     def from_text(self, text: str) -> State:
-        """Reads ids as in 4HPwATDgc/ABMA, 4HPwATDgc/ABMA:31 and 4HPwATDgc/ABMA:31 O."""
+        """Read ids as in 4HPwATDgc/ABMA, 4HPwATDgc/ABMA:31 and 4HPwATDgc/ABMA:31 O."""
         return read_state(text)
 
     def action_to_text(self, s: State, a: int) -> str:
-        """8/5 6/5, bar/21*, 6/off(2) or (no play); before a roll the two dice."""
+        """Write 8/5 6/5, bar/21*, 6/off(2) or (no play); before a roll the two dice."""
         return play_text(s, a) if s.dice != NO_DICE else str(a)
 
     def action_from_text(self, s: State, text: str) -> int:
-        """Reads plays in any order, combined or in steps; before a roll 31, 13 or 3-1."""
+        """Read plays in any order, combined or in steps; before a roll 31, 13 or 3-1."""
         if s.dice != NO_DICE:
             return read_play(s, text)
         dice = read_dice(text)
@@ -173,7 +173,7 @@ class Backgammon(Game):
         return outcome
 
     def board(self, s: State) -> str:
-        """The board with the mover's numbering, pips, checkers off, dice, and whose turn it is or who has won."""
+        """Draw the board with the mover's numbering, pips, checkers off, dice, and whose turn it is or who has won."""
         if not self.is_terminal(s):
             return picture(s, "")
         winner = 0 if self.utility(s, 0) > 0 else 1
@@ -196,7 +196,7 @@ class Backgammon(Game):
             legal = plays(s, moves)
         return IllegalAction(f'illegal action {a!r} in backgammon position "{self.to_text(s)}": {why}; legal: {legal}')
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels; the sets of features have one each."""
@@ -205,9 +205,9 @@ class Backgammon(Game):
         return RICH if self.antisymmetric else TESAURO
 
     def encode(self, s: State) -> tuple[int, ...]:
-        """Five words: bit planes of the checkers, and one for the player, the opening and the dice."""
+        """Return five words: bit planes of the checkers, and one for the player, the opening and the dice."""
         return words_of(s)
 
     def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
-        """The inverse of `encode`."""
+        """Return the state of the words: the inverse of `encode`."""
         return state_of(words)

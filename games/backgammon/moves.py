@@ -41,7 +41,7 @@ class State(NamedTuple):
 
 
 def sources(own: Side, opp: Side, die: int) -> list[int]:
-    """The points from which a checker may move `die` pips, the highest first."""
+    """Return the points from which a checker may move `die` pips, the highest first."""
     if own[BAR]:
         return [BAR] if opp[die] < 2 else []
     occupied = [p for p in range(24, 0, -1) if own[p]]
@@ -55,7 +55,7 @@ def sources(own: Side, opp: Side, die: int) -> list[int]:
 
 
 def move(own: Side, opp: Side, source: int, die: int) -> Board:
-    """One checker moves `die` pips from `source`, or is borne off; a single opposing checker there goes to the bar."""
+    """Move one checker `die` pips from `source`, or bear it off; a single opposing checker there goes to the bar."""
     to = max(source - die, OFF)
     mine, theirs = list(own), opp
     mine[source] -= 1
@@ -69,7 +69,7 @@ def move(own: Side, opp: Side, source: int, die: int) -> Board:
 
 
 def play_in_order(board: Board, dice: tuple[int, ...]) -> tuple[int, dict[Board, tuple[int, ...]]]:
-    """How many of the dice can be played in that order, and {board after them: the sources on the way there}.
+    """Return how many of the dice can be played in that order, and {board after them: the sources on the way there}.
 
     Of several ways to the same board the one that begins with the highest source is kept, then the highest second
     source, and so on; boards come in that order too.
@@ -87,13 +87,13 @@ def play_in_order(board: Board, dice: tuple[int, ...]) -> tuple[int, dict[Board,
 
 
 def action_of(way: tuple[int, ...], smaller_first: bool) -> int:
-    """The sources in the order of play, five bits each, 0 after the last; a flag if the smaller die comes first."""
+    """Encode the sources in the order of play, five bits each, 0 after the last; flag a smaller die played first."""
     code = sum(source << SOURCE_BITS * i for i, source in enumerate(way))
     return code | SMALLER_FIRST if smaller_first and way else code
 
 
 def steps_of(a: int, dice: Dice) -> list[tuple[int, int]]:
-    """The (source, die) of each checker move in action `a`."""
+    """Return the (source, die) of each checker move in action `a`."""
     high, low = dice
     order = (high,) * 4 if high == low else (low, high) if a & SMALLER_FIRST else (high, low)
     ways = (a >> SOURCE_BITS * i & 31 for i in range(4))
@@ -102,7 +102,7 @@ def steps_of(a: int, dice: Dice) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=1 << 12)
 def turns(own: Side, opp: Side, dice: Dice) -> dict[int, Board]:
-    """{action: board after it} of a whole turn, one action for each distinct board; never empty.
+    """Return {action: board after it} of a whole turn, one action for each distinct board; never empty.
 
     As many dice as possible must be played, and the larger one where only one of the two can be.
     """
@@ -121,17 +121,17 @@ def turns(own: Side, opp: Side, dice: Dice) -> dict[int, Board]:
 
 
 def is_race(own: Side, opp: Side) -> bool:
-    """True if the sides have passed each other: no checker can be hit any more."""
+    """Return True if the sides have passed each other: no checker can be hit any more."""
     return rearmost(own) + rearmost(opp) < 25
 
 
 def rearmost(side: Side) -> int:
-    """The highest point with a checker, 25 for the bar, 0 if all are off."""
+    """Return the highest point with a checker, 25 for the bar, 0 if all are off."""
     return next((p for p in range(BAR, 0, -1) if side[p]), 0)
 
 
 def pips(side: Side) -> int:
-    """How far all checkers have to go until they are off."""
+    """Return how far all checkers have to go until they are off."""
     return sum(p * n for p, n in enumerate(side))
 
 
@@ -141,7 +141,7 @@ HIGH_DIE, LOW_DIE = 2, 5
 
 
 def _words(p: int, n: int) -> tuple[int, int]:
-    """`n` checkers on point `p` in the two words of a side: their binary digits, one in each half."""
+    """Return `n` checkers on point `p` in the two words of a side: their binary digits, one in each half."""
     digits = [(n >> k & 1) << BAR - p for k in range(4)]
     return digits[0] | digits[1] << 32, digits[2] | digits[3] << 32
 
@@ -150,7 +150,7 @@ WORDS = tuple(tuple(_words(p, n) for n in range(CHECKERS + 1)) for p in range(26
 
 
 def planes(side: Side) -> tuple[int, int]:
-    """A side as the compiled floor has it (see `planes.py`)."""
+    """Return a side in the form of the compiled backend (see `planes.py`)."""
     low = high = 0
     for of_point, n in zip(WORDS, side, strict=True):
         if n:
@@ -160,19 +160,19 @@ def planes(side: Side) -> tuple[int, int]:
 
 
 def side_of(low: int, high: int) -> Side:
-    """The inverse of `planes`."""
+    """Return the side of two words: the inverse of `planes`."""
     return tuple(
         low >> i & 1 | (low >> 31 + i & 2) | (high >> i & 1) << 2 | (high >> 29 + i & 8) for i in range(BAR, -1, -1)
     )
 
 
 def words_of(s: State) -> tuple[int, ...]:
-    """The five words of the compiled floor."""
+    """Return the five words of the compiled backend."""
     return (*planes(s.own), *planes(s.opp), s.player | s.opening << 1 | s.dice[0] << HIGH_DIE | s.dice[1] << LOW_DIE)
 
 
 def state_of(words: Sequence[int]) -> State:
-    """The inverse of `words_of`."""
+    """Return the state of five words: the inverse of `words_of`."""
     own_low, own_high, opp_low, opp_high, turn = words
     dice = (turn >> HIGH_DIE & 7, turn >> LOW_DIE & 7)
     return State(side_of(own_low, own_high), side_of(opp_low, opp_high), dice, turn & 1, bool(turn & 2))

@@ -41,7 +41,7 @@ SHOWN = 12
 
 # --- positions -------------------------------------------------------------------------------------------------------
 def position_id(own: Side, opp: Side) -> str:
-    """The id of the position with `own` on roll."""
+    """Write the id of the position with `own` on roll."""
     bits = length = 0
     for n in (*opp[1:], *own[1:]):
         bits |= (1 << n) - 1 << length
@@ -50,7 +50,7 @@ def position_id(own: Side, opp: Side) -> str:
 
 
 def read_id(text: str, where: str) -> tuple[Side, Side]:
-    """(own, opp) of a position id; BadNotation says what is wrong with it, after `where`."""
+    """Read (own, opp) from a position id; BadNotation says what is wrong with it, after `where`."""
     if len(text) != ID_LENGTH:
         raise BadNotation(f"{where}: the id {text!r} has {len(text)} characters; expected {ID_LENGTH}")
     if strange := [c for c in text if c not in BASE64]:
@@ -86,12 +86,12 @@ def _check_board(own: Side, opp: Side, where: str) -> None:
 
 
 def dice_text(dice: Dice) -> str:
-    """31 for a three and a one."""
+    """Write 31 for a three and a one."""
     return f"{dice[0]}{dice[1]}"
 
 
 def read_dice(text: str) -> Dice | None:
-    """Reads 31, 13, 3-1 and 3 1; None for anything else."""
+    """Read 31, 13, 3-1 and 3 1; return None for anything else."""
     found = re.fullmatch(r"\s*([1-6])[\s,-]*([1-6])\s*", text)
     if not found:
         return None
@@ -100,13 +100,13 @@ def read_dice(text: str) -> Dice | None:
 
 
 def state_text(s: State) -> str:
-    """The id; then, where needed, the dice after a colon, O for the second player, and `opening`."""
+    """Write the id; then, where needed, the dice after a colon, O for the second player, and `opening`."""
     dice = f":{dice_text(s.dice)}" if s.dice != NO_DICE else ""
     return position_id(s.own, s.opp) + dice + (" O" if s.player else "") + (" opening" if s.opening else "")
 
 
 def read_state(text: str) -> State:
-    """Reads ID, ID:31, ID O, ID:31 X and ID opening, in upper or lower case after the id."""
+    """Read ID, ID:31, ID O, ID:31 X and ID opening, in upper or lower case after the id."""
     where = f"backgammon position {text!r}"
     head, *rest = text.split() or [""]
     name, colon, roll = head.partition(":")
@@ -131,12 +131,12 @@ def read_state(text: str) -> State:
 
 # --- moves -----------------------------------------------------------------------------------------------------------
 def point_name(p: int) -> str:
-    """bar, 24 .. 1, off."""
+    """Return bar, 24 .. 1 or off."""
     return "bar" if p == BAR else "off" if p == OFF else str(p)
 
 
 def play_text(s: State, a: int) -> str:
-    """The action as players write it: bar/21, 24/18*/15, 8/4(2), 6/off; (no play) for a pass."""
+    """Write the action as players do: bar/21, 24/18*/15, 8/4(2), 6/off; (no play) for a pass."""
     chains: list[list[tuple[int, bool]]] = []
     own, opp = s.own, s.opp
     for source, die in steps_of(a, s.dice):
@@ -166,7 +166,7 @@ CHAIN = re.compile(rf"({STOP}(?:\s*[/-]\s*{STOP})+)\s*(?:\(\s*([1-4])\s*\))?[\s,
 
 
 def _chains(text: str, where: str) -> Iterator[tuple[list[int], set[int], int]]:
-    """(points, those marked as hits, how many checkers) of each part of a written play."""
+    """Yield (points, those marked as hits, how many checkers) of each part of a written play."""
     rest = text.strip()
     if not rest:
         raise BadNotation(f"{where} is empty; expected moves such as 8/5, bar/21* or 6/off(2), or {NO_PLAY}")
@@ -188,7 +188,7 @@ def _point(name: str) -> int:
 
 
 def _obstacle(s: State, source: int, to: int) -> str:
-    """Why no checker can go this way at all, whatever else is played; empty if one might."""
+    """Say why no checker can go this way at all, whatever else is played; return an empty text if one might."""
     high, low = s.dice
     lengths = [high * n for n in (1, 2, 3, 4)] if high == low else [high, low, high + low]
     if to == OFF:
@@ -199,7 +199,7 @@ def _obstacle(s: State, source: int, to: int) -> str:
 
 
 def read_play(s: State, text: str) -> int:
-    """The legal action that `text` says, in any order, in steps or combined, with or without the marks of hits."""
+    """Find the legal action that `text` says, in any order, in steps or combined, with or without the marks of hits."""
     where = f"backgammon play {text!r} in position {state_text(s)!r}"
     legal = turns(s.own, s.opp, s.dice)
     if "".join(text.lower().split()).strip("()") in NO_PLAY_TEXTS:
@@ -215,10 +215,10 @@ def read_play(s: State, text: str) -> int:
         landings.update(points[1:])
         marked |= stars
     wanted = tuple(n + change[p] for p, n in enumerate(s.own))
-    told = {p for p in landings if p != OFF and s.opp[25 - p] == 1}
+    expected = {p for p in landings if p != OFF and s.opp[25 - p] == 1}
     hits = {a: _hits(s, opp) for a, (own, opp) in legal.items() if own == wanted and a != PASS}
-    fitting = [a for a in hits if told | marked <= hits[a]]
-    best = [a for a in fitting if hits[a] == told] or fitting
+    fitting = [a for a in hits if expected | marked <= hits[a]]
+    best = [a for a in fitting if hits[a] == expected] or fitting
     if len(best) > 1:
         either = " or ".join(play_text(s, a) for a in best)
         raise BadNotation(f"{where} may be {either}: write the points where it hits")
@@ -228,11 +228,11 @@ def read_play(s: State, text: str) -> int:
 
 
 def _hits(s: State, opp: Side) -> set[int]:
-    """The mover's points on which the opponent has lost a checker."""
+    """Return the mover's points on which the opponent has lost a checker."""
     return {25 - q for q in range(1, 25) if opp[q] < s.opp[q]}
 
 
 def plays(s: State, legal: Collection[int]) -> str:
-    """The legal plays for a message, the first dozen."""
+    """List the legal plays for a message, the first dozen."""
     shown = [play_text(s, a) for a in list(legal)[:SHOWN]]
     return ", ".join(shown) + (f" and {len(legal) - SHOWN} more" if len(legal) > SHOWN else "")

@@ -1,4 +1,4 @@
-"""How checkers move, for the compiled floor; `moves.py` says what everything means.
+"""How checkers move, for the compiled backend; `moves.py` says what everything means.
 
 A side is four bit planes of 26 bits: bit 25 - p of plane k is binary digit k of the number of checkers on point p. So
 bit 0 is the bar, bits 1 to 24 are the points 24 to 1, bit 25 is off, a die shifts a checker up by its pips, and the
@@ -44,26 +44,26 @@ class State(NamedTuple):
 # --- sets of points --------------------------------------------------------------------------------------------------
 @jitable
 def occupied(low, high):
-    """The points with a checker, the bar included."""
+    """Return the points with a checker, the bar included."""
     planes = low | high
     return (planes | (planes >> HALF)) & ON_BOARD
 
 
 @jitable
 def made(low, high):
-    """The points with two checkers or more."""
+    """Return the points with two checkers or more."""
     return ((low >> HALF) | high | (high >> HALF)) & POINTS
 
 
 @jitable
 def blots(low, high):
-    """The points with one checker."""
+    """Return the points with one checker."""
     return low & POINTS & ~made(low, high)
 
 
 @jitable
 def count_at(low, high, i):
-    """How many checkers stand at bit `i`, as a signed number."""
+    """Count the checkers at bit `i`, as a signed number."""
     low, high = low >> i, high >> i
     return np.int64((low & ONE) | (low >> (HALF - ONE)) & TWO | (high & ONE) << TWO | (high >> (HALF - THREE)) & EIGHT)
 
@@ -76,7 +76,7 @@ TO_LOW, TO_HIGH, LOW_HALF = u64(38), u64(6), u64(0xFFFFFFFF)
 
 @jitable
 def mirrored(first, second):
-    """Two sets of points as the other player numbers them: both at once, for the price of one 64-bit reversal."""
+    """Return two sets of points as the other player numbers them: both at once, at the cost of one 64-bit reversal."""
     x = first | (second << HALF)
     x = ((x >> S1) & M1) | ((x & M1) << S1)
     x = ((x >> S2) & M2) | ((x & M2) << S2)
@@ -89,7 +89,7 @@ def mirrored(first, second):
 
 @jitable
 def movable(points, blocked, die):
-    """Of the occupied `points`, those from which a checker may move `die`; `blocked` are held by the opponent."""
+    """Return those of the occupied `points` from which a checker may move `die`; the opponent holds `blocked`."""
     if points & BAR != ZERO:
         return BAR & ~(blocked >> die)
     exact = ONE << (OFF - die)
@@ -103,7 +103,7 @@ def movable(points, blocked, die):
 # --- one checker -----------------------------------------------------------------------------------------------------
 @jitable
 def added(low, high, checker):
-    """One checker more at the bit `checker`: a carry runs through the planes."""
+    """Add one checker at the bit `checker`: a carry runs through the planes."""
     low ^= checker
     checker = (checker & ~low) << HALF
     low ^= checker
@@ -114,7 +114,7 @@ def added(low, high, checker):
 
 @jitable
 def removed(low, high, checker):
-    """One checker fewer: a borrow runs through the planes."""
+    """Remove one checker: a borrow runs through the planes."""
     low ^= checker
     checker = (checker & low) << HALF
     low ^= checker
@@ -125,7 +125,7 @@ def removed(low, high, checker):
 
 @jitable
 def moved(low, high, i, die):
-    """A checker goes from bit `i` to bit i + die, or off."""
+    """Move a checker from bit `i` to bit i + die, or off."""
     low, high = removed(low, high, ONE << i)
     return added(low, high, ONE << min(i + die, OFF))
 
@@ -143,10 +143,11 @@ def emit(points, code, shift, out, n):
 
 @jitable
 def double_turns(low, high, blocked, die, out):
-    """Depth first, and never back to a higher source, so that each board is met only once.
+    """Write the turns of a double; return their number.
 
-    That leaves nothing out: equal steps that are legal in some order are legal with the higher sources first. And the
-    sources alone tell the board.
+    Depth first, and never back to a higher source, so that each board is met only once. That leaves nothing out: equal
+    steps that are legal in some order are legal with the higher sources first. And the sources alone determine the
+    board.
     """
     n, most, depth, code = 0, 0, 0, 0
     todo = movable(occupied(low, high), blocked, die)
@@ -179,7 +180,7 @@ def double_turns(low, high, blocked, die, out):
 
 @jitable
 def mixed_turns(low, high, blocked, single, high_die, low_die, out):
-    """Both orders of two different dice; `single` are the opponent's blots.
+    """Write the turns of two different dice, in both orders; return their number. `single` are the opponent's blots.
 
     Two plays lead to the same board in three cases only; each board is written where it comes first:
     - two checkers move, in either order;
@@ -224,7 +225,7 @@ def mixed_turns(low, high, blocked, single, high_die, low_die, out):
 
 @jitable
 def dice(s):
-    """The larger and the smaller die; zeros before the roll."""
+    """Return the larger and the smaller die; zeros before the roll."""
     return (s.turn >> HIGH_DIE) & SEVEN, (s.turn >> LOW_DIE) & SEVEN
 
 
@@ -262,7 +263,10 @@ def result(s, a):
 
 @jitable
 def afterstates(s, codes, out):
-    """The states after every action: codes is int32[max_actions], out uint64[max_actions, 5]. Answers their number."""
+    """Write the state after every action to `out`, uint64[max_actions, 5]; return their number.
+
+    codes: int32[max_actions], room for the actions.
+    """
     n = actions(s, codes)
     for k in range(n):
         t = result(s, codes[k])

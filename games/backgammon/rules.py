@@ -1,4 +1,4 @@
-"""Backgammon for the compiled floor; `game.py` says what everything means, `planes.py` moves."""
+"""Backgammon for the compiled backend; `game.py` says what everything means, `planes.py` moves."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors

@@ -1,4 +1,4 @@
-"""What an Eval of checkers sees, in plain Python: one piece, one direction at a time."""
+"""What an evaluator reads of checkers, in plain Python: one piece, one direction at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evallearn.games.checkers.shapes import NAMES as SHAPE_NAMES
 from evallearn.games.checkers.shapes import one_sided_shapes
 
 HOME_NAMES = tuple(f"home_{number:04b}" for number in range(1, 16))
-"""1 if exactly these squares of the back row hold own men; the first digit is the leftmost, as the player sees it."""
+"""1 if exactly these squares of the back row hold own men; the first digit is the leftmost, from the player's side."""
 FINER_NAMES = (
     "king_steps",  # steps of kings to empty squares
     "backed_men",  # own pieces behind men, each of the two squares counted
@@ -67,22 +67,22 @@ ACROSS = ((1, 3), (0, 2), (1, 3), (0, 2))
 
 
 def pieces(s: State, player: int) -> int:
-    """All pieces of the player."""
+    """Return all pieces of the player."""
     return s.black if player == BLACK else s.white
 
 
 def holds(s: State, player: int, square: int | None, direction: int) -> bool:
-    """True if a piece of the player stands there that moves in the direction."""
+    """Return True if a piece of the player stands there that moves in the direction."""
     return square is not None and pieces(s, player) & bit(square) != 0 and direction in directions(s, square, player)
 
 
 def is_empty(s: State, square: int | None) -> bool:
-    """True if the square exists and nothing stands on it."""
+    """Return True if the square exists and nothing stands on it."""
     return square is not None and not (s.black | s.white) & bit(square)
 
 
 def can_be_taken(s: State, player: int, square: int, came: int) -> bool:
-    """True if the opponent could take a piece of `player` that came to the square in the direction `came`.
+    """Return True if the opponent could take a piece of `player` that came to the square in the direction `came`.
 
     From ahead always, because the square it came from is free now; across, if the square beyond is empty.
     """
@@ -95,7 +95,7 @@ def can_be_taken(s: State, player: int, square: int, came: int) -> bool:
 
 
 def step_counts(s: State, player: int) -> tuple[int, int, int, int]:
-    """(steps, safe steps, men without a safe one, kings without a safe one)."""
+    """Return (steps, safe steps, men without a safe one, kings without a safe one)."""
     all_steps = safe_steps = 0
     trapped = [0, 0]
     for square in squares_of(pieces(s, player)):
@@ -108,7 +108,7 @@ def step_counts(s: State, player: int) -> tuple[int, int, int, int]:
 
 
 def jump_counts(s: State, player: int) -> tuple[int, int]:
-    """(single jumps after which the jumper is safe, those after which it can be taken)."""
+    """Return (single jumps after which the jumper is safe, those after which it can be taken)."""
     counts = [0, 0]
     for square in squares_of(pieces(s, player)):
         for d in directions(s, square, player):
@@ -120,7 +120,7 @@ def jump_counts(s: State, player: int) -> tuple[int, int]:
 
 
 def triangle(square: int, forward: tuple[int, int]) -> int:
-    """The squares that a man could ever reach from there, without its own."""
+    """Return the squares that a man could ever reach from there, without its own."""
     reached, row = 0, {square}
     while row:
         row = {end for n in row for d in forward if (end := STEP[n][d]) is not None}
@@ -132,7 +132,7 @@ TRIANGLES = tuple(tuple(triangle(square, forward) for square in range(32)) for f
 
 
 def one_sided(s: State, player: int) -> tuple[int, ...]:
-    """What is counted for each player alone, in the order of COARSE_NAMES without the last."""
+    """Return what is counted for each player alone, in the order of COARSE_NAMES without the last."""
     own, opp = pieces(s, player), pieces(s, 1 - player)
     men, kings = own & ~s.kings, own & s.kings
     mobility, safe_steps, trapped_men, trapped_kings = step_counts(s, player)
@@ -163,7 +163,7 @@ def one_sided(s: State, player: int) -> tuple[int, ...]:
 
 
 def features(s: State, player: int) -> tuple[int, ...]:
-    """Own minus opposing counts, and who has the move."""
+    """Return own minus opposing counts, and who has the move."""
     differences = (a - b for a, b in zip(one_sided(s, player), one_sided(s, 1 - player), strict=True))
     the_move = 0
     if s.black.bit_count() == s.white.bit_count():
@@ -175,23 +175,26 @@ def features(s: State, player: int) -> tuple[int, ...]:
 
 # --- the finer ones --------------------------------------------------------------------------------------------------
 def rows_advanced(square: int, player: int) -> int:
-    """From the player's back row."""
+    """Count rows from the player's back row."""
     return square // 4 if player == BLACK else 7 - square // 4
 
 
 def runs_away(square: int, player: int, opp: int) -> bool:
-    """True if no opposing piece stands in the triangle before a man."""
+    """Return True if no opposing piece stands in the triangle before a man."""
     return not TRIANGLES[player][square] & opp
 
 
 def home_pattern(men: int, player: int) -> int:
-    """The men on the back row as a number of four binary digits, the rightmost of them on Black's 1 or White's 32."""
+    """Return the men on the back row as four binary digits.
+
+    The rightmost digit is for Black's 1 or White's 32.
+    """
     squares = (0, 1, 2, 3) if player == BLACK else (31, 30, 29, 28)
     return sum(1 << i for i, square in enumerate(squares) if men & bit(square))
 
 
 def within_two_steps(area: int) -> int:
-    """The area and all squares that a king reaches from it in two steps on an empty board."""
+    """Return the area and all squares that a king reaches from it in two steps on an empty board."""
     for _ in range(2):
         area |= sum(
             {bit(end) for n in squares_of(area) for end in STEP[n] if end is not None}
@@ -201,7 +204,7 @@ def within_two_steps(area: int) -> int:
 
 
 def one_sided_finer(s: State, player: int) -> tuple[int, ...]:
-    """What is counted for each player alone, in the order of FINER_NAMES."""
+    """Return what is counted for each player alone, in the order of FINER_NAMES."""
     own, opp = pieces(s, player), pieces(s, 1 - player)
     men, kings = own & ~s.kings, own & s.kings
     behind = (2, 3) if player == BLACK else (0, 1)
@@ -219,6 +222,6 @@ def one_sided_finer(s: State, player: int) -> tuple[int, ...]:
 
 
 def shapes_of(s: State, player: int) -> tuple[int, ...]:
-    """What is counted for each player alone, in the order of SHAPE_NAMES."""
+    """Return what is counted for each player alone, in the order of SHAPE_NAMES."""
     own = pieces(s, player)
     return one_sided_shapes(own & ~s.kings, own & s.kings, pieces(s, 1 - player), player)

@@ -1,4 +1,4 @@
-"""The features of checkers for the compiled floor; `features.py` says what everything means.
+"""The features of checkers for the compiled backend; `features.py` says what everything means.
 
 All pieces step or jump at once, in one of four directions: shifts of the whole board by 4 or 5.
 """
@@ -43,13 +43,13 @@ FOUR_MEN, WHITE_HOME = u64(15), u64(31)
 
 @jitable
 def rows_sum(pieces):
-    """The sum of the rows on which the pieces stand, 0..7 from Black's side."""
+    """Return the sum of the rows on which the pieces stand, 0..7 from Black's side."""
     return popcount(pieces & ROWS_1357) + 2 * popcount(pieces & ROWS_2367) + 4 * popcount(pieces & ROWS_4567)
 
 
 @jitable
 def rows_advanced(men, opp_men):
-    """From Black's back row, minus from White's."""
+    """Return the rows that Black's men have advanced, minus those of White's."""
     return rows_sum(men) - (7 * popcount(opp_men) - rows_sum(opp_men))
 
 
@@ -65,13 +65,16 @@ def holds_all(pieces, area):
 
 @jitable
 def in_hole(men, opp, hole_and_corner):
-    """1 if a man stands in the hole and an opposing piece in the corner: both are then occupied, by different sides."""
+    """Return 1 if a man stands in the hole and an opposing piece in the corner, else 0.
+
+    Both are then occupied, by different sides.
+    """
     return 1 if men & hole_and_corner != ZERO and holds_all(men | opp, hole_and_corner) == 1 else 0
 
 
 @jitable
 def below(pieces):
-    """The squares from which a man moving towards 32 could meet one of the pieces."""
+    """Return the squares from which a man moving towards 32 could meet one of the pieces."""
     for _ in range(7):
         pieces |= ((pieces >> FOUR) | (pieces >> FIVE)) & BOARD
     return pieces
@@ -79,7 +82,7 @@ def below(pieces):
 
 @jitable
 def above(pieces):
-    """The squares from which a man moving towards 1 could meet one of the pieces."""
+    """Return the squares from which a man moving towards 1 could meet one of the pieces."""
     for _ in range(7):
         pieces |= ((pieces << FOUR) | (pieces << FIVE)) & BOARD
     return pieces
@@ -87,7 +90,7 @@ def above(pieces):
 
 @jitable
 def put_activity(sign, up, down, opp_up, opp_down, kings, empty, out):
-    """Steps, safe steps, trapped pieces, captures and exchanges of one player, added with the sign."""
+    """Add steps, safe steps, trapped pieces, captures and exchanges of one player, times the sign."""
     opp = opp_up | opp_down
     across4 = ((opp_down >> FOUR) & (empty << FOUR)) | ((opp_up << FOUR) & (empty >> FOUR))
     across5 = ((opp_down >> FIVE) & (empty << FIVE)) | ((opp_up << FIVE) & (empty >> FIVE))
@@ -115,7 +118,7 @@ def put_activity(sign, up, down, opp_up, opp_down, kings, empty, out):
 
 @jitable
 def features_mover(s, out):
-    """As Black sees them, then turned for White."""
+    """Write the features: from Black's side, negated if White is to move."""
     kings, empty = s.kings, BOARD & ~(s.black | s.white)
     men, opp_men = s.black & ~kings, s.white & ~kings
     crown, opp_crown = empty & CROWN_BLACK, empty & CROWN_WHITE
@@ -149,7 +152,7 @@ def features_mover(s, out):
 
 @jitable
 def around(pieces):
-    """The pieces' squares and those one step from them."""
+    """Return the pieces' squares and those one step from them."""
     return (pieces | (pieces << FOUR) | (pieces << FIVE) | (pieces >> FOUR) | (pieces >> FIVE)) & BOARD
 
 
@@ -161,7 +164,7 @@ def steps_of(kings, empty):
 
 @jitable
 def white_home(men):
-    """The pattern of White's back row: 29 to 32 are bits 31 to 34, and count from 32 down."""
+    """Return the pattern of White's back row: 29 to 32 are bits 31 to 34, and count from 32 down."""
     row = (men >> WHITE_HOME) & FOUR_MEN
     row = ((row & u64(5)) << ONE) | ((row >> ONE) & u64(5))
     return ((row & u64(3)) << u64(2)) | (row >> u64(2))
@@ -169,7 +172,7 @@ def white_home(men):
 
 @jitable
 def put_finer(s, men, opp_men, empty, out):
-    """FINER_NAMES but runaway_rows, as Black sees them."""
+    """Write FINER_NAMES but runaway_rows, from Black's side."""
     for i in range(FINER, SHAPES):
         out[i] = 0
     kings, opp_kings = s.black & s.kings, s.white & s.kings
@@ -192,7 +195,7 @@ def put_finer(s, men, opp_men, empty, out):
 
 @jitable
 def the_move(s):
-    """As Black sees it: 1 if Black has the move, -1 if White has it, 0 if the numbers of pieces differ."""
+    """Return 1 if Black has the move, -1 if White has it, 0 if the numbers of pieces differ."""
     if popcount(s.black) != popcount(s.white):
         return 0
     black_moves = s.meta & ONE == ZERO

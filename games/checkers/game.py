@@ -80,27 +80,27 @@ class Checkers(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """Twelve men each, Black to move."""
+        """Return twelve men each, Black to move."""
         return notation.INITIAL
 
     def to_play(self, s: State) -> int:
-        """0 for Black, 1 for White."""
+        """Return 0 for Black, 1 for White."""
         return s.player
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """Captures if there are any: piece by piece. Else steps: by direction, in each the squares ascending."""
+        """Return captures if there are any, piece by piece; else steps, by direction, in each the squares ascending."""
         return () if is_drawn(s) else tuple(move.action for move in moves(s))
 
     def noisy_actions(self, s: State) -> tuple[int, ...]:
-        """The captures: all actions or none."""
+        """Return the captures: all actions or none."""
         return () if is_drawn(s) else tuple(move.action for move in moves(s) if move.taken)
 
     def forcing(self, s: State) -> bool:
-        """A capture must be made."""
+        """Return True if a capture must be made."""
         return bool(self.noisy_actions(s))
 
     def result(self, s: State, a: int) -> State:
-        """The piece moves, what it jumped over leaves the board, and a man on the last row becomes a king."""
+        """Move the piece, remove what it jumped over, and crown a man on the last row."""
         legal = () if is_drawn(s) else moves(s)
         move = next((move for move in legal if move.action == a), None)
         if move is None:
@@ -108,19 +108,20 @@ class Checkers(Game):
         return play(s, move)
 
     def is_terminal(self, s: State) -> bool:
-        """True if the player to move cannot, or the game is drawn."""
+        """Return True if the player to move has no action, or the game is drawn."""
         return is_drawn(s) or not moves(s)
 
     def utility(self, s: State, player: int) -> float:
-        """Who cannot move has lost; every other end is a draw."""
+        """Return -1 for the player who cannot move and +1 for the other; every other end is a draw."""
         if moves(s):
             return 0.0
         return -1.0 if player == s.player else 1.0
 
     def solved(self, s: State) -> dict[int, float] | None:
-        """By the endgame table, if there is one (`evallearn tables checkers`) and no drawing rule can come between.
+        """Return the values by the endgame table, or None.
 
-        Among equals the quickest win comes first, and the longest resistance.
+        There is an answer if there is a table (`evallearn tables checkers`) and no drawing rule can come between. Among
+        equals the quickest win comes first, and the longest resistance.
         """
         from evallearn.games.checkers.table import default_table
 
@@ -139,7 +140,7 @@ class Checkers(Game):
         return {a: 0.0 - lost for lost, _, a in sorted(found)}
 
     def endgames(self) -> Endgames:
-        """The table that `solved` asks too; the plies of all its positions are found again at first."""
+        """Return the table that `solved` uses too; the plies of all its positions are found again at first."""
         from evallearn.games.checkers.table import default_path, default_table
 
         table = default_table()
@@ -149,36 +150,39 @@ class Checkers(Game):
 
         return endgames_of(table)
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
-        """Own minus opposing counts; `move` belongs to whoever has it."""
+        """Return own minus opposing counts; `move` belongs to whoever has it."""
         return features(s, player)
 
     def phase(self, s: State) -> int:
-        """0..5 by the number of pieces."""
+        """Return 0..5 by the number of pieces."""
         return min(N_PHASES - 1, (2 * MEN - (s.black | s.white).bit_count()) // PIECES_PER_PHASE)
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """The draughts FEN of the last position that cannot come back, then the moves since: `FEN moves 3-7 29-25`."""
+        """Write the draughts FEN of the last position that cannot come back, then the moves since.
+
+        For example `FEN moves 3-7 29-25`.
+        """
         return notation.to_text(s)
 
     def from_text(self, text: str) -> State:
-        """Reads a draughts FEN, with moves after it or not, or the moves from the initial position: `11-15 22-18`."""
+        """Read a draughts FEN, with moves after it or not, or the moves from the initial position: `11-15 22-18`."""
         return notation.from_text(text)
 
     def action_to_text(self, s: State, a: int) -> str:
-        """11-15, 22x15, or all squares of several jumps: 22x15x8."""
+        """Write 11-15, 22x15, or all squares of several jumps: 22x15x8."""
         move = next((move for move in moves(s) if move.action == a), None)
         return notation.move_text(move) if move else str(a)
 
     def action_from_text(self, s: State, text: str) -> int:
-        """Reads 11-15, 11x18, and 22x15x8 or 22x8, if that says enough."""
+        """Read 11-15, 11x18, and 22x15x8 or 22x8, if that says enough."""
         notation.require_unfinished(s)
         return notation.find_move(s, text).action
 
     def board(self, s: State) -> str:
-        """Eight rows with the number of every square a piece can stand on, White below, and who is to move."""
+        """Draw eight rows with the number of every square a piece can stand on, White below, and who is to move."""
         return "\n".join([*(self._row(s, row) for row in range(8)), *self._status(s)])
 
     def _row(self, s: State, row: int) -> str:
@@ -218,7 +222,7 @@ class Checkers(Game):
             return f"{end + 1} is occupied"
         return "a capture is forced" if legal[0].taken else f"no move leads from {start + 1} to {end + 1}"
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels."""
@@ -227,14 +231,14 @@ class Checkers(Game):
         return RULES
 
     def encode(self, s: State) -> tuple[int, ...]:
-        """black, white, kings, and player + 2 clock."""
+        """Return black, white, kings, and player + 2 clock."""
         return encode(s)
 
     def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
-        """The inverse of `encode` and `history`."""
+        """Return the state: the inverse of `encode` and `history`."""
         black, white, kings, meta = words
         return State(black, white, kings, meta & 1, meta >> 1, tuple(history))
 
     def history(self, s: State) -> Sequence[tuple[int, ...]]:
-        """The positions since the last capture or move of a man."""
+        """Return the positions since the last capture or move of a man."""
         return s.past

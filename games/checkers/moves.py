@@ -7,7 +7,7 @@ every row, and none runs over the edge.
 An action says from where to where and, in two more bits, which pieces are taken on the way. Two bits are enough: the
 squares on which one piece can land by jumping are 8, and 9 jumps join them, each over a square of its own. All
 routes between two of these squares take the same squares but for whole cycles, and there are two independent cycles.
-`JUMP_GRAPH` picks for each cycle the one jump that tells whether it was run through: the two bits.
+`JUMP_GRAPH` picks for each cycle the one jump that shows whether it was run through: the two bits.
 """
 
 from __future__ import annotations
@@ -25,28 +25,31 @@ BITS = tuple(1 << (square + square // 8) for square in range(N_SQUARES))
 
 
 def bit(square: int) -> int:
-    """The square as a word with one bit set."""
+    """Return the square as a word with one bit set."""
     return BITS[square]
 
 
 def word(squares: str) -> int:
-    """The squares by their PDN numbers: word("1 5")."""
+    """Return the word of squares by their PDN numbers: word("1 5")."""
     return sum(bit(int(number) - 1) for number in squares.split())
 
 
 def squares_of(board: int) -> list[int]:
-    """The squares of a word, ascending."""
+    """Return the squares of a word, ascending."""
     return [square for square, b in enumerate(BITS) if board & b]
 
 
 def row_column(square: int) -> tuple[int, int]:
-    """Row 0 is Black's back row; 1 stands in column 1, 4 in column 7, 5 in column 0."""
+    """Return row and column of a square.
+
+    Row 0 is Black's back row; 1 stands in column 1, 4 in column 7, 5 in column 0.
+    """
     row = square // 4
     return row, 2 * (square % 4) + 1 - row % 2
 
 
 def neighbour(square: int, direction: int, steps: int = 1) -> int | None:
-    """The square so many steps away, or None off the board."""
+    """Return the square so many steps away, or None off the board."""
     (row, column), (down, right) = row_column(square), DIRECTIONS[direction]
     row, column = row + steps * down, column + steps * right
     return row * 4 + column // 2 if 0 <= row < 8 and 0 <= column < 8 else None
@@ -73,7 +76,7 @@ class JumpGraph(NamedTuple):
 
 
 def jump_graph() -> JumpGraph:
-    """A spanning tree of each of the four groups of squares that jumps connect; a jump outside it closes a cycle."""
+    """Build a spanning tree of each of the four groups of squares that jumps connect; other jumps close a cycle."""
     tree: dict[int, int] = {}
     cycles: dict[int, tuple[int, int]] = {}
     marks: dict[int, tuple[int, int]] = {}
@@ -114,7 +117,7 @@ MAX_PLIES = CLOCK_LIMIT * (2 * MEN * 7 + 2 * MEN)
 
 
 def action_number(start: int, end: int, taken: int) -> int:
-    """start + 32 end + 1024 and 2048 for the cycles that the jumps ran through."""
+    """Return start + 32 end + 1024 and 2048 for the cycles that the jumps ran through."""
     first, second = JUMP_GRAPH.marks[start]
     return start + 32 * end + 1024 * (taken & first != 0) + 2048 * (taken & second != 0)
 
@@ -142,17 +145,17 @@ class State(NamedTuple):
 
 
 def sides(s: State) -> tuple[int, int]:
-    """(the pieces of the player to move, those of the other)."""
+    """Return (the pieces of the player to move, those of the other)."""
     return (s.black, s.white) if s.player == BLACK else (s.white, s.black)
 
 
 def directions(s: State, square: int, player: int) -> tuple[int, ...]:
-    """The directions of a piece of `player` there."""
+    """Return the directions of a piece of `player` there."""
     return (0, 1, 2, 3) if s.kings & bit(square) else FORWARD[player]
 
 
 def steps(s: State) -> Iterator[Move]:
-    """The moves without a capture: direction by direction, in each the squares ascending."""
+    """Yield the moves without a capture: direction by direction, in each the squares ascending."""
     own, opp = sides(s)
     for d in range(4):
         for start in squares_of(own):
@@ -162,14 +165,17 @@ def steps(s: State) -> Iterator[Move]:
 
 
 def jumps(s: State) -> Iterator[Move]:
-    """Every route of every capture, piece by piece; a chain goes on as long as it can."""
+    """Yield every route of every capture, piece by piece; a chain goes on as long as it can."""
     own, _ = sides(s)
     for start in squares_of(own):
         yield from chains(s, (start,), 0)
 
 
 def chains(s: State, route: tuple[int, ...], taken: int) -> Iterator[Move]:
-    """The routes that begin with `route`. What was taken leaves the board at the end, and is not jumped twice."""
+    """Yield the routes that begin with `route`.
+
+    What was taken leaves the board at the end, and is not jumped twice.
+    """
     own, opp = sides(s)
     start, here = route[0], route[-1]
     goes_on = False
@@ -185,12 +191,12 @@ def chains(s: State, route: tuple[int, ...], taken: int) -> Iterator[Move]:
 
 
 def routes(s: State) -> list[Move]:
-    """All legal ways to move, drawing rules aside; some captures can be made by several routes."""
+    """Return all legal ways to move, drawing rules aside; some captures can be made by several routes."""
     return list(jumps(s)) or list(steps(s))
 
 
 def moves(s: State) -> list[Move]:
-    """One move for each action, drawing rules aside."""
+    """Return one move for each action, drawing rules aside."""
     found: dict[int, Move] = {}
     for move in routes(s):
         found.setdefault(move.action, move)
@@ -198,7 +204,7 @@ def moves(s: State) -> list[Move]:
 
 
 def play(s: State, move: Move) -> State:
-    """The state after a move of `moves(s)`."""
+    """Return the state after a move of `moves(s)`."""
     own, opp = sides(s)
     start, end = bit(move.route[0]), bit(move.route[-1])
     was_king = s.kings & start
@@ -212,15 +218,15 @@ def play(s: State, move: Move) -> State:
 
 
 def encode(s: State) -> tuple[int, int, int, int]:
-    """The words of the compiled floor: black, white, kings, player + 2 clock."""
+    """Return the words of the compiled backend: black, white, kings, player + 2 clock."""
     return s.black, s.white, s.kings, s.player | s.clock << 1
 
 
 def occurrences(s: State) -> int:
-    """How often the position has stood on the board, now included."""
+    """Count how often the position has stood on the board, now included."""
     return 1 + sum(p[:3] == s[:3] and p[3] & 1 == s.player for p in s.past)
 
 
 def is_drawn(s: State) -> bool:
-    """True if a rule that looks back ends the game."""
+    """Return True if a rule about earlier positions ends the game."""
     return s.clock >= CLOCK_LIMIT or occurrences(s) >= 3

@@ -38,12 +38,12 @@ SHAPE = "expected a draughts FEN such as W:W17,22,K29:B1,2, or moves such as 11-
 
 # --- moves -----------------------------------------------------------------------------------------------------------
 def move_text(move: Move) -> str:
-    """11-15, 22x15 or, with every square on the way, 22x15x8."""
+    """Write 11-15, 22x15 or, with every square on the way, 22x15x8."""
     return ("x" if move.taken else "-").join(str(square + 1) for square in move.route)
 
 
 def find_move(s: State, text: str) -> Move:
-    """The move that the text says, drawing rules aside: all squares of a capture, or as many as leave one choice.
+    """Find the move of the text, drawing rules aside: all squares of a capture, or as many as leave one choice.
 
     The sign between the squares is of no account: many a scoresheet has 10x14 where nothing is taken.
     """
@@ -65,7 +65,7 @@ def find_move(s: State, text: str) -> Move:
 
 
 def why_not(s: State, given: list[int]) -> str:
-    """What beginners overlook: a jump that goes on, a capture that is forced."""
+    """Say what beginners overlook: a jump that goes on, a capture that is forced."""
     captures = [move for move in moves(s) if move.taken]
     if any(list(move.route[: len(given)]) == given for move in routes(s)):
         return ": the jump goes on"
@@ -79,19 +79,19 @@ def require_unfinished(s: State) -> None:
 
 
 def fits(route: tuple[int, ...], given: list[int]) -> bool:
-    """True if the route begins and ends as given, and meets the others on the way, in their order."""
+    """Return True if the route begins and ends as given, and meets the others on the way, in their order."""
     rest = iter(route[1:-1])
     return (route[0], route[-1]) == (given[0], given[-1]) and all(square in rest for square in given[1:-1])
 
 
 def legal_text(s: State) -> str:
-    """The legal moves in a row."""
+    """List the legal moves in a row."""
     return " ".join(map(move_text, moves(s))) or "none"
 
 
 # --- positions -------------------------------------------------------------------------------------------------------
 def to_text(s: State) -> str:
-    """The FEN of the oldest position in the history, and the moves since."""
+    """Write the FEN of the oldest position in the history, and the moves since."""
     if not s.past:
         return fen(s)
     start = from_words(s.past[0])
@@ -99,13 +99,13 @@ def to_text(s: State) -> str:
 
 
 def from_words(words: tuple[int, ...]) -> State:
-    """The state that `encode` gave, without a past."""
+    """Return the state that `encode` gave, without its history."""
     black, white, kings, meta = words
     return State(black, white, kings, meta & 1, meta >> 1)
 
 
 def moves_between(s: State, positions: Iterable[tuple[int, ...]]) -> Iterator[str]:
-    """The moves that lead from `s` through the encoded positions."""
+    """Yield the moves that lead from `s` through the encoded positions."""
     for words in positions:
         move = next((move for move in moves(s) if encode(play(s, move)) == words), None)
         if move is None:
@@ -117,19 +117,19 @@ def moves_between(s: State, positions: Iterable[tuple[int, ...]]) -> Iterator[st
 
 
 def fen(s: State) -> str:
-    """The position alone; H is the clock."""
+    """Write the position alone; H is the clock."""
     white, black = (",".join(mark_squares(s, pieces)) for pieces in (s.white, s.black))
     clock = f":H{s.clock}" if s.clock else ""
     return f"{'BW'[s.player]}:W{white}:B{black}{clock}"
 
 
 def mark_squares(s: State, pieces: int) -> Iterator[str]:
-    """17 for a man, K17 for a king."""
+    """Write 17 for a man, K17 for a king."""
     return (f"{'K' if s.kings & bit(square) else ''}{square + 1}" for square in squares_of(pieces))
 
 
 def from_text(text: str) -> State:
-    """Reads a FEN, a FEN with moves, or moves from the initial position."""
+    """Read a FEN, a FEN with moves, or moves from the initial position."""
     head, found, tail = re.split(r"(\bmoves\b|\Z)", text.strip(), maxsplit=1, flags=re.IGNORECASE)
     if not found and (not head or head[0] in "0123456789"):
         head, tail = "", head
@@ -144,7 +144,7 @@ def from_text(text: str) -> State:
 
 
 def read_fen(text: str, whole: str) -> State:
-    """The position of a FEN; `whole` is what the user wrote, for the message."""
+    """Read the position of a FEN; `whole` is what the user wrote, for the message."""
     mover, *parts = "".join(text.upper().split()).removesuffix(".").split(":")
     found: dict[str, str] = {}
     for part in parts:
@@ -164,7 +164,7 @@ def read_fen(text: str, whole: str) -> State:
 
 
 def read_pieces(text: str, colour: str, whole: str) -> tuple[int, int]:
-    """(all pieces, the kings) of one player."""
+    """Read (all pieces, the kings) of one player."""
     pieces = kings = 0
     for item in text.split(",") if text else ():
         match = PIECES.fullmatch(item)
@@ -187,18 +187,18 @@ def read_pieces(text: str, colour: str, whole: str) -> tuple[int, int]:
 
 
 def read_count(text: str, whole: str) -> int:
-    """The number in H or F."""
+    """Read the number in H or F."""
     if not re.fullmatch("[0-9]{1,4}", text):
         raise bad(whole, f"{text!r} is no number of plies or moves")
     return int(text)
 
 
 def bad(text: str, why: str) -> BadNotation:
-    """A position that cannot be read."""
+    """Return the error for a position that cannot be read."""
     return BadNotation(f"checkers position {text!r}: {why}")
 
 
 def mark(s: State, square: int) -> str:
-    """b, w, BB or WW for what stands there; nothing if it is empty."""
+    """Return b, w, BB or WW for what stands there; an empty text if nothing does."""
     colour = "b" if s.black & bit(square) else "w" if s.white & bit(square) else ""
     return 2 * colour.upper() if s.kings & bit(square) else colour

@@ -58,7 +58,7 @@ class PdnGame:
     """{plies played before it: text}, white space as single blanks."""
 
     def states(self) -> list[State]:
-        """The positions from the first to the last."""
+        """Return the positions from the first to the last."""
         found = [self.start]
         for a in self.actions:
             move = next((move for move in moves(found[-1]) if move.action == a), None)
@@ -116,7 +116,7 @@ class _Draft:
 
 
 def read_pdn(text: str) -> list[PdnGame]:
-    """The games of a PDN file. Raises BadNotation, naming the game and the ply."""
+    """Read the games of a PDN file; raise BadNotation, naming the game and the ply."""
     drafts = [_Draft(1)]
     depth = 0
     for token in TOKEN.finditer(text.removeprefix("\ufeff")):
@@ -140,7 +140,7 @@ def read_pdn(text: str) -> list[PdnGame]:
 
 
 def _take(draft: _Draft, token: re.Match[str]) -> None:
-    """A tag, a move or a result."""
+    """Take a tag, a move or a result."""
     if token.lastgroup == "value":
         draft.tag(token["tag"], re.sub(r"\\(.)", r"\1", token["value"], flags=re.DOTALL))
     elif token.lastgroup == "move":
@@ -156,7 +156,7 @@ def _take(draft: _Draft, token: re.Match[str]) -> None:
 
 
 def write_pdn(games: Iterable[PdnGame]) -> str:
-    """The games as a PDN file that read_pdn reads back."""
+    """Write the games as a PDN file that read_pdn reads back."""
     lines = textwrap.TextWrapper(79, break_long_words=False, break_on_hyphens=False)
     return "\n".join(f"{_tags(game)}\n{lines.fill(' '.join(_movetext(game)))}\n" for game in games)
 
@@ -174,7 +174,7 @@ def _tags(game: PdnGame) -> str:
 
 
 def _movetext(game: PdnGame) -> Iterator[str]:
-    """1. 11-15 22-18 {a comment} 2. 15x22 and so on, then the result."""
+    """Yield 1. 11-15 22-18 {a comment} 2. 15x22 and so on, then the result."""
     states = game.states()
     for ply, (s, a) in enumerate(zip(states, game.actions, strict=False)):
         yield from _comment(game, ply)

@@ -1,4 +1,4 @@
-"""Checkers for the compiled floor; `game.py` and `moves.py` say what everything means.
+"""Checkers for the compiled backend; `game.py` and `moves.py` say what everything means.
 
 All pieces that can step or jump in one direction are found at once by shifting the whole board by 4 or 5.
 """
@@ -28,7 +28,7 @@ MARKS = np.array(plain.JUMP_GRAPH.marks, np.uint64)
 
 
 class State(NamedTuple):
-    """The plain State without its past."""
+    """The plain State without its history."""
 
     black: int
     white: int
@@ -39,7 +39,7 @@ class State(NamedTuple):
 
 @jitable
 def square_of(index):
-    """The square of a bit: every ninth bit is a gap."""
+    """Return the square of a bit: every ninth bit is a gap."""
     return index - ((index * 57) >> 9)
 
 
@@ -57,7 +57,7 @@ def own_opp(s):
 
 @jitable
 def up_down(pieces, kings, black):
-    """(the pieces that move towards 32, those that move towards 1)."""
+    """Return (the pieces that move towards 32, those that move towards 1)."""
     if black:
         return pieces, pieces & kings
     return pieces & kings, pieces
@@ -65,7 +65,7 @@ def up_down(pieces, kings, black):
 
 @jitable
 def jumpers(up, down, opp, empty):
-    """The pieces that can take something."""
+    """Return the pieces that can take something."""
     forth = up & (((opp >> FOUR) & (empty >> EIGHT)) | ((opp >> FIVE) & (empty >> TEN)))
     back = down & (((opp << FOUR) & (empty << EIGHT)) | ((opp << FIVE) & (empty << TEN)))
     return forth | back
@@ -73,7 +73,7 @@ def jumpers(up, down, opp, empty):
 
 @jitable
 def put_steps(movers, shift, out, n):
-    """The steps of `movers`, each by `shift` bits."""
+    """Write the steps of `movers`, each by `shift` bits; return the new `n`."""
     while movers != ZERO:
         index = lowest_bit(movers)
         out[n] = square_of(index) + (square_of(index + shift) << 5)
@@ -84,7 +84,7 @@ def put_steps(movers, shift, out, n):
 
 @jitable
 def step(here, direction):
-    """The next square that way."""
+    """Return the next square that way."""
     if direction == 0:
         return here << FOUR
     if direction == 1:
@@ -96,7 +96,7 @@ def step(here, direction):
 
 @jitable
 def put_chains(start, first, last, opp, empty, out, n):
-    """All chains of jumps from `start` with the directions first .. last - 1: depth first, without a stack.
+    """Write all chains of jumps from `start` with the directions first .. last - 1: depth first, without a stack.
 
     `path` holds the directions so far, two bits each, so that a jump can be taken back.
     """
@@ -187,7 +187,7 @@ def forcing(s):
 
 @jitable
 def noisy_actions(s, out):
-    """Captures are forced: either all actions are captures or none is."""
+    """Write the captures, which are forced: either all actions are captures or none is."""
     black = s.meta & ONE == ZERO
     own, opp = own_opp(s)
     empty = BOARD & ~(own | opp)
@@ -197,7 +197,7 @@ def noisy_actions(s, out):
 
 @jitable
 def taken_by(a):
-    """What a capture takes, nothing if it is a step: only a jump keeps to rows of the same parity."""
+    """Return what a capture takes, nothing if it is a step: only a jump keeps to rows of the same parity."""
     start, end = a & 31, (a >> 5) & 31
     if (start ^ end) & 4 != 0:
         return ZERO

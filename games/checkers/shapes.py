@@ -1,6 +1,6 @@
 """Where the pieces of checkers stand, square by square, and the shapes they make, in plain Python.
 
-Squares are numbered as Black sees them; for White the board is turned round, so that `man_1` is a man on 32. The shapes
+Squares are numbered from Black's side; for White the board is turned round, so that `man_1` is a man on 32. The shapes
 are Samuel's ("Some studies in machine learning using the game of checkers", 1959), counted for both sides.
 """
 
@@ -24,29 +24,29 @@ DIAGONALS = ((0, 2), (1, 3))
 
 
 def seen_from(square: int, player: int) -> int:
-    """The square as the player numbers it, from 0."""
+    """Return the square as the player numbers it, from 0."""
     return square if player == BLACK else N_SQUARES - 1 - square
 
 
 def on_squares(pieces: int, player: int, n: int) -> list[int]:
-    """For each of the player's first n squares, 1 if one of the pieces stands there."""
+    """Return, for each of the player's first n squares, 1 if one of the pieces stands there."""
     held = {seen_from(square, player) for square in squares_of(pieces)}
     return [int(square in held) for square in range(n)]
 
 
 def between(area: int, sides: int) -> int:
-    """How often a square of the area lies on a diagonal between two squares of `sides`."""
+    """Count how often a square of the area lies on a diagonal between two squares of `sides`."""
     ends = ((STEP[n][d], STEP[n][e]) for n in squares_of(area) for d, e in DIAGONALS)
     return sum(a is not None and b is not None and sides & bit(a) != 0 and sides & bit(b) != 0 for a, b in ends)
 
 
 def neighbours(square: int, area: int) -> int:
-    """How many squares of the area are next to the square."""
+    """Count the squares of the area next to the square."""
     return sum(end is not None and area & bit(end) != 0 for end in STEP[square])
 
 
 def one_sided_shapes(men: int, kings: int, opp: int, player: int) -> tuple[int, ...]:
-    """What is counted for each player alone, in the order of NAMES."""
+    """Return what is counted for each player alone, in the order of NAMES."""
     own = men | kings
     empty = BOARD & ~(own | opp)
     return (

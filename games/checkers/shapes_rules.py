@@ -1,4 +1,4 @@
-"""Squares and shapes of checkers for the compiled floor; `shapes.py` says what everything means."""
+"""Squares and shapes of checkers for the compiled backend; `shapes.py` says what everything means."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors
@@ -14,13 +14,13 @@ from evallearn.games.checkers.moves import BITS
 ZERO, ONE, FOUR, FIVE = u64(0), u64(1), u64(4), u64(5)
 N_MEN, N_KINGS, N_SHAPES = len(plain.MAN_NAMES), len(plain.KING_NAMES), len(plain.NAMES)
 SQUARE = np.array([sum(b < 1 << i for b in BITS) for i in range(36)])
-"""The square that a bit is."""
+"""The square of each bit."""
 LAST = 31
 
 
 @jitable
 def put_squares(sign, pieces, turned, first, out):
-    """Adds the sign for each piece, from out[first] on; turned: as White numbers the squares."""
+    """Add the sign for each piece, from out[first] on; turned: as White numbers the squares."""
     while pieces != ZERO:
         square = SQUARE[lowest_bit(pieces)]
         out[first + (LAST - square if turned else square)] += sign
@@ -35,14 +35,14 @@ def between(area, sides):
 
 @jitable
 def beside_three(own, empty):
-    """Empty squares with three or four own pieces next to them."""
+    """Return empty squares with three or four own pieces next to them."""
     a, b, c, d = own << FOUR, own >> FOUR, own << FIVE, own >> FIVE
     return popcount(empty & ((a & b & (c | d)) | (c & d & (a | b))))
 
 
 @jitable
 def put_shapes(own, opp, kings, empty, first, out):
-    """NAMES from out[first] on, own minus opposing; `own` is Black. What was there is overwritten."""
+    """Write NAMES from out[first] on, own minus opposing, over what was there; `own` is Black."""
     for i in range(first, first + N_SHAPES):
         out[i] = 0
     men, opp_men = own & ~kings, opp & ~kings

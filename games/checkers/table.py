@@ -1,6 +1,6 @@
 """The endgame table of checkers: win, draw or loss of every position with few pieces, by retrograde analysis.
 
-The values are those of perfect play without the drawing rules. `plies` tells whether a win comes in time.
+The values are those of perfect play without the drawing rules. `plies` shows whether a win comes in time.
 
 An ending is named by its numbers of pieces as the player to move counts them: (own men, own kings, opposing men,
 opposing kings). Each player numbers the squares from its own back row, so that a position with White to move is, turned
@@ -49,7 +49,7 @@ class Counts(NamedTuple):
 
 
 def endings(pieces: int) -> list[Ending]:
-    """All endings of up to so many pieces in which both players have one, in an order in which they can be solved.
+    """Return all endings of up to so many pieces in which both players have one, in an order that can be solved.
 
     Captures lead to fewer pieces, crowning to fewer men.
     """
@@ -58,17 +58,17 @@ def endings(pieces: int) -> list[Ending]:
 
 
 def mirror(ending: Ending) -> Ending:
-    """The same ending with the other player to move."""
+    """Return the same ending with the other player to move."""
     return (*ending[2:], *ending[:2])
 
 
 def size(ending: Ending) -> int:
-    """Places of an ending, the impossible ones included."""
+    """Return the number of places of an ending, the impossible ones included."""
     return math.prod(math.comb(n, k) for n, k in zip(PLACES, ending, strict=True))
 
 
 def offsets(pieces: int) -> dict[Ending, int]:
-    """Where each ending begins; and, as NOTHING, where the last one ends."""
+    """Return where each ending begins; and, as NOTHING, where the last one ends."""
     starts, total = {}, 0
     for ending in endings(pieces):
         starts[ending] = total
@@ -77,12 +77,12 @@ def offsets(pieces: int) -> dict[Ending, int]:
 
 
 def rank(squares: Sequence[int]) -> int:
-    """The number of an ascending set of squares among those of its size."""
+    """Return the number of an ascending set of squares among those of its size."""
     return sum(math.comb(square, k) for k, square in enumerate(squares, 1))
 
 
 def locate(s: State) -> tuple[Ending, int]:
-    """The ending of the position and its place there."""
+    """Return the ending of the position and its place there."""
     sets = []
     for player, pieces in ((BLACK, s.black), (WHITE, s.white)):
         for kind in (pieces & ~s.kings, pieces & s.kings):
@@ -106,7 +106,7 @@ class EndgameTable:
         self._plies: dict[Ending, np.ndarray] = {}
 
     def value(self, s: State) -> int | None:
-        """+1, 0 or -1: what `s` is worth to the player to move, drawing rules aside; None if it has too many pieces."""
+        """Return +1, 0 or -1, the value of `s` to its mover, drawing rules aside; None if it has too many pieces."""
         own, opp = sides(s)
         if (own | opp).bit_count() > self.pieces:
             return None
@@ -117,7 +117,7 @@ class EndgameTable:
         return VALUES[self.packed[at >> 2] >> 2 * (at & 3) & 3]
 
     def plies(self, s: State) -> int:
-        """Plies until something is taken or crowned, or the game ends, in a won or lost position.
+        """Return the plies until something is taken or crowned, or the game ends, in a won or lost position.
 
         The winner hurries, the loser does not. The file does not keep them: they are found again, an ending at a time.
         """
@@ -133,23 +133,26 @@ class EndgameTable:
         return int(self._plies[ending][place])
 
     def unpacked(self) -> np.ndarray:
-        """uint8[places]: the codes, one by one."""
+        """Return uint8[places]: the codes, one by one."""
         codes = np.stack([self.packed >> shift & 3 for shift in (0, 2, 4, 6)], axis=1).reshape(-1)
         return codes[: self.offsets[NOTHING]]
 
     def counts(self) -> dict[Ending, Counts]:
-        """How many positions of each ending are won, drawn and lost for the player to move."""
+        """Count how many positions of each ending are won, drawn and lost for the player to move."""
         kernels, codes = Kernels(self.pieces), self.unpacked()
         return {ending: Counts(*map(int, kernels.tally(ending, codes))) for ending in endings(self.pieces)}
 
     def contradictions(self) -> int:
-        """How many values do not follow from the values one move later. In a table that is right, none."""
+        """Count the values that do not follow from the values one move later; a table that is right has none."""
         kernels, codes = Kernels(self.pieces), self.unpacked()
         return sum(kernels.contradictions(ending, codes) for ending in endings(self.pieces))
 
 
 def pack(codes: np.ndarray) -> np.ndarray:
-    """Four codes in a byte. An impossible place takes the code before it, which compresses well."""
+    """Pack four codes in a byte.
+
+    An impossible place takes the code before it, which compresses well.
+    """
     last_possible = np.maximum.accumulate(np.where(codes == IMPOSSIBLE, 0, np.arange(len(codes))))
     filled = np.zeros(-(-len(codes) // 4) * 4, np.uint8)
     filled[: len(codes)] = codes[last_possible] % IMPOSSIBLE
@@ -158,7 +161,7 @@ def pack(codes: np.ndarray) -> np.ndarray:
 
 
 def build_table(pieces: int = MAX_PIECES, progress: Progress | None = None) -> EndgameTable:
-    """Retrograde analysis of all endings. Four pieces take seconds, once the kernels are compiled."""
+    """Solve all endings by retrograde analysis: four pieces take seconds, once the kernels are compiled."""
     if pieces not in range(MIN_PIECES, MAX_PIECES + 1):
         raise GameError(f"no endgame table of {pieces!r} pieces: give {MIN_PIECES}..{MAX_PIECES}")
     kernels, total = Kernels(pieces), offsets(pieces)[NOTHING]
@@ -187,7 +190,7 @@ class Kernels:
         self.arrays = kernel_arrays(pieces)
 
     def solve(self, ending: Ending, codes: np.ndarray, open_moves: np.ndarray, plies: np.ndarray) -> int:
-        """Fill in codes and plies of an ending and its mirror; smaller endings are known. Returns how many places."""
+        """Fill in codes and plies of an ending and its mirror; smaller endings are known. Return how many places."""
         group = sorted({ending, mirror(ending)})
         places = sum(map(size, group))
         queue = np.zeros(1 + places, np.int64)
@@ -198,17 +201,17 @@ class Kernels:
         return places
 
     def tally(self, ending: Ending, codes: np.ndarray) -> tuple[int, int, int]:
-        """(wins, draws, losses) of an ending."""
+        """Return (wins, draws, losses) of an ending."""
         return self.run.tally(np.array(ending), codes, *self.arrays)  # type: ignore[no-any-return]
 
     def contradictions(self, ending: Ending, codes: np.ndarray) -> int:
-        """Codes of an ending that do not follow from their successors."""
+        """Count the codes of an ending that do not follow from their successors."""
         return int(self.run.contradictions(np.array(ending), codes, *self.arrays))
 
 
 @lru_cache(maxsize=1)
 def kernel_arrays(pieces: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """choose[n, k], offsets[ending], and sets[player, k, number] as words."""
+    """Return choose[n, k], offsets[ending], and sets[player, k, number] as words."""
     choose = np.array([[math.comb(n, k) for k in range(pieces)] for n in range(33)], np.int64)
     starts = np.zeros((pieces,) * 4, np.int64)
     for ending, start in offsets(pieces).items():
@@ -249,7 +252,10 @@ def save_table(table: EndgameTable, path: Path | str) -> Path:
 
 
 def load_table(path: Path | str) -> EndgameTable:
-    """The table in the file. It may come from a stranger: nothing in it is executed, and no part of it is believed."""
+    """Read the table in the file.
+
+    It may come from a stranger: nothing in it is executed, and every part is checked.
+    """
     path = Path(path)
     header, compressed = _read(path)
     pieces = header["pieces"]
@@ -267,7 +273,7 @@ def load_table(path: Path | str) -> EndgameTable:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], bytes]:
-    """The header, checked, and the compressed values."""
+    """Return the header, checked, and the compressed values."""
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
@@ -302,12 +308,15 @@ def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
 
 
 def default_path(pieces: int = MAX_PIECES) -> Path:
-    """Where a table is kept and looked for."""
+    """Return where a table is kept."""
     return data_folder() / f"checkers-{pieces}.table"
 
 
 def default_table() -> EndgameTable | None:
-    """The largest table in its usual place, or None. It is read once, and again only if the file changes."""
+    """Return the largest table in its usual place, or None.
+
+    It is read once, and again only if the file changes.
+    """
     for pieces in range(MAX_PIECES, MIN_PIECES - 1, -1):
         path = default_path(pieces)
         if path.is_file():

@@ -21,7 +21,7 @@ ZERO, ONE = u64(0), u64(1)
 
 @njit
 def rank_black(pieces, choose):
-    """The number of a set of squares among those of its size, as Black counts the squares."""
+    """Return the number of a set of squares among those of its size, as Black counts the squares."""
     rank, k = np.int64(0), 1
     while pieces != ZERO:
         index = lowest_bit(pieces)
@@ -33,7 +33,7 @@ def rank_black(pieces, choose):
 
 @njit
 def rank_white(pieces, choose):
-    """The same as White counts them, from the other end of the board."""
+    """Return the number of the set as White counts the squares, from the other end of the board."""
     rank, k = np.int64(0), popcount(pieces)
     while pieces != ZERO:
         index = lowest_bit(pieces)
@@ -45,7 +45,7 @@ def rank_white(pieces, choose):
 
 @njit
 def locate(s, choose, offsets):
-    """Where the value of `s` stands; both players must have a piece."""
+    """Return where the value of `s` stands; both players must have a piece."""
     black_kings, white_kings = s.black & s.kings, s.white & s.kings
     black_men, white_men = s.black ^ black_kings, s.white ^ white_kings
     bm, bk, wm, wk = popcount(black_men), popcount(black_kings), popcount(white_men), popcount(white_kings)
@@ -58,7 +58,7 @@ def locate(s, choose, offsets):
 
 @njit
 def position(index, ending, choose, sets):
-    """(the position with this number, Black to move; whether its pieces stand on different squares)."""
+    """Return (the position with this number, Black to move; whether its pieces stand on different squares)."""
     own_men, own_kings, opp_men, opp_kings = ending[0], ending[1], ending[2], ending[3]
     index, white_kings = divmod(index, choose[32, opp_kings])
     index, white_men = divmod(index, choose[28, opp_men])
@@ -71,16 +71,17 @@ def position(index, ending, choose, sets):
 
 @njit
 def value_of(s, values, choose, offsets):
-    """The value of a solved position to its mover."""
+    """Return the value of a solved position to its mover."""
     own = s.black if s.meta & ONE == ZERO else s.white
     return np.int64(LOSS) if own == ZERO else np.int64(values[locate(s, choose, offsets)])
 
 
 @njit
 def first_look(s, row, values, choose, offsets):
-    """(the value as far as moves that leave the group tell it, how many moves may still turn out to lose).
+    """Return (the value so far, how many moves may still turn out to lose).
 
-    The value is final where something must be taken, and if no such moves are left.
+    The value is what the moves that leave the group decide. It is final where something must be taken, and if no such
+    moves are left.
     """
     n = actions(s, row)
     open_moves = 0
@@ -99,7 +100,7 @@ def first_look(s, row, values, choose, offsets):
 
 @njit(cache=CACHE, nogil=True)
 def begin(ending, values, counts, plies, queue, choose, offsets, sets):
-    """Values that follow from smaller endings alone go into the queue; the rest waits with its number of open moves.
+    """Queue the positions whose values follow from smaller endings alone; store the others' open moves.
 
     queue[0] is its length.
     """
@@ -128,7 +129,7 @@ def size(ending, choose):
 
 @njit
 def take_back(s, value, piece, to, longer, values, counts, plies, queue, choose, offsets):
-    """White, who moved last, stood on `to` before: what does the value of `s` say about that position?"""
+    """Apply the value of `s` to the position before it, in which White, who moved last, stood on `to`."""
     kings = s.kings
     if kings & piece != ZERO:
         kings = (kings ^ piece) | to
@@ -153,7 +154,7 @@ def take_back(s, value, piece, to, longer, values, counts, plies, queue, choose,
 
 @njit(cache=CACHE, nogil=True)
 def propagate(ending, mirror, values, counts, plies, queue, choose, offsets, sets):
-    """From every known value back to the positions one step before, until nothing new is found: the rest are draws.
+    """Propagate known values back to the positions one step before, until nothing new is found: the rest are draws.
 
     plies: until something is taken or crowned, or nothing can move, if the winner hurries and the loser does not.
     """
@@ -185,7 +186,7 @@ def propagate(ending, mirror, values, counts, plies, queue, choose, offsets, set
 
 @njit(cache=CACHE, nogil=True)
 def tally(ending, values, choose, offsets, sets):
-    """(wins, draws, losses) of the positions of an ending."""
+    """Return (wins, draws, losses) of the positions of an ending."""
     start = offsets[ending[0], ending[1], ending[2], ending[3]]
     wins = draws = losses = 0
     for i in range(size(ending, choose)):
@@ -198,7 +199,7 @@ def tally(ending, values, choose, offsets, sets):
 
 @njit(cache=CACHE, nogil=True)
 def contradictions(ending, values, choose, offsets, sets):
-    """How many values do not follow from those of the positions one move later."""
+    """Count the values that do not follow from those of the positions one move later."""
     row = np.empty(MAX_ACTIONS, np.int32)
     start = offsets[ending[0], ending[1], ending[2], ending[3]]
     wrong = 0

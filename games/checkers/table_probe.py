@@ -1,8 +1,8 @@
-"""The endgame table as an Eval consults it, on both floors: who wins, and how far the end is.
+"""The endgame table as an evaluator reads it, in both backends: who wins, and how far the end is.
 
 Steps are the plies until something is taken or crowned, and 128 times the rank of the ending: two for each piece and
 one more for each man. Taking and crowning both lead to an ending of a lower rank, and in between the plies fall: who
-follows ever fewer steps gets to the end. With plies alone nobody would want to take anything: a new ending begins with
+follows ever fewer steps gets to the end. With plies alone taking anything would seem bad: a new ending begins with
 many.
 """
 
@@ -27,7 +27,10 @@ LOSS_CODE = 2
 
 
 def signed_plies(table: EndgameTable) -> np.ndarray:
-    """int8[1 + places]: the number of pieces, then the plies of every position: to a win, minus to a loss, 0 a draw."""
+    """Return int8[1 + places]: the number of pieces, then the plies of every position.
+
+    They are positive to a win, negative to a loss, 0 for a draw.
+    """
     codes = table.unpacked()
     plies = np.zeros(len(codes), np.uint8)
     kernels, open_moves = Kernels(table.pieces), np.zeros(len(codes), np.int8)
@@ -42,7 +45,7 @@ def signed_plies(table: EndgameTable) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def endgames_of(table: EndgameTable) -> Endgames:
-    """The table with the plies found again, which takes two seconds for four pieces."""
+    """Return the table with the plies found again, which takes two seconds for four pieces."""
     memory = signed_plies(table)
 
     def steps(s: State) -> int | None:
@@ -66,7 +69,7 @@ CHOOSE, OFFSETS, _ = kernel_arrays(MAX_PIECES)  # a smaller table is the beginni
 
 @jitable
 def rank_of(pieces, from_black):
-    """The number of a set of squares among those of its size; each player counts from the own back row."""
+    """Return the number of a set of squares among those of its size; each player counts from the own back row."""
     rank = 0
     k = 1 if from_black else popcount(pieces)
     while pieces != ZERO:
@@ -80,7 +83,7 @@ def rank_of(pieces, from_black):
 
 @jitable
 def probe(s, address):
-    """See `Endgames`: the steps to the player to move, or NOT_KNOWN."""
+    """Return the steps to the player to move, or NOT_KNOWN (see `Endgames`)."""
     n_pieces = popcount(s.black | s.white)
     if n_pieces > byte_at(address, 0) or s.black == ZERO or s.white == ZERO:
         return NOT_KNOWN

@@ -1,4 +1,4 @@
-"""Attacks as words of 64 bits, for the compiled floor of chess.
+"""Attacks as words of 64 bits, for the compiled backend of chess.
 
 A slider's attacks along a rank or a diagonal depend on the six inner squares of that line. Multiplying the line's
 occupied squares by file b collects them in the six highest bits (Kindergarten bitboards): an index of 4 kB tables,
@@ -29,17 +29,17 @@ TURN = u64(0x0080402010080400)
 
 
 def word(squares):
-    """The bits of the squares."""
+    """Return the bits of the squares."""
     return sum(1 << square for square in squares)
 
 
 def words(rows):
-    """uint64[n]: a word for each list of squares."""
+    """Return uint64[n]: a word for each list of squares."""
     return np.array([word(row) for row in rows], np.uint64)
 
 
 def line_words(*directions):
-    """uint64[64]: the squares on a line with each square, itself left out."""
+    """Return uint64[64]: the squares on a line with each square, itself left out."""
     return words([t for d in directions for t in steps(square, d)] for square in range(64))
 
 
@@ -51,7 +51,10 @@ RISING, FALLING = line_words((1, 1), (-1, -1)), line_words((-1, 1), (1, -1))
 
 
 def seen_along(place, inner):
-    """The squares 0..7 of a line that a slider on `place` sees; bit i of `inner` says that square i + 1 is taken."""
+    """Return the squares 0..7 of a line that a slider on `place` attacks.
+
+    Bit i of `inner` says that square i + 1 is taken.
+    """
     seen = []
     for way in (range(place + 1, 8), range(place - 1, -1, -1)):
         for t in way:
@@ -62,7 +65,7 @@ def seen_along(place, inner):
 
 
 def make_line_tables():
-    """uint64[8, 64] by the slider's place on the line and the index: all ranks filled alike; the same on file a."""
+    """Return two uint64[8, 64] by place on the line and index: all ranks filled alike; the same on file a."""
     ranks, files = np.zeros((8, 64), np.uint64), np.zeros((8, 64), np.uint64)
     for place in range(8):
         for inner in range(64):
@@ -76,13 +79,13 @@ RANKS, FILES = make_line_tables()
 
 @jitable
 def first(squares):
-    """The lowest square of a word, as a word too: unsigned, so that it may shift and index words."""
+    """Return the lowest square of a word, as a word too: unsigned, so that it may shift and index words."""
     return np.uint64(lowest_bit(squares))
 
 
 @jitable
 def along(line, file, occupied):
-    """Attacks on a rank or a diagonal."""
+    """Return the attacks on a rank or a diagonal."""
     return line & RANKS[file, ((line & occupied) * FILE_B) >> INDEX_SHIFT]
 
 
@@ -101,7 +104,7 @@ def rook_attacks(square, occupied):
 
 @jitable
 def line_through(king, square):
-    """The line of the king on which `square` lies; it must be on one."""
+    """Return the line of the king on which `square` lies; it must be on one."""
     bit = ONE << square
     if RANK[king] & bit != ZERO:
         return RANK[king]
@@ -112,7 +115,7 @@ def line_through(king, square):
 
 @jitable
 def between(king, square):
-    """The squares strictly between the king and a square on a line with him."""
+    """Return the squares strictly between the king and a square on a line with him."""
     line = line_through(king, square)
     above = ~ZERO << king if square > king else ~ZERO << square
     below = (ONE << square) - ONE if square > king else (ONE << king) - ONE
@@ -121,31 +124,31 @@ def between(king, square):
 
 @jitable
 def pawn_steps(pawns, player):
-    """One square ahead."""
+    """Return the squares one step ahead of the pawns."""
     return pawns << EIGHT if player == ZERO else pawns >> EIGHT
 
 
 @jitable
 def pawn_attacks_west(pawns, player):
-    """Towards file a."""
+    """Return the pawns' attacks towards file a."""
     return (pawns & NOT_FILE_A) << SEVEN if player == ZERO else (pawns & NOT_FILE_A) >> NINE
 
 
 @jitable
 def pawn_attacks_east(pawns, player):
-    """Towards file h."""
+    """Return the pawns' attacks towards file h."""
     return (pawns & NOT_FILE_H) << NINE if player == ZERO else (pawns & NOT_FILE_H) >> SEVEN
 
 
 @jitable
 def beside(x):
-    """The squares one file to the left and to the right."""
+    """Return the squares one file to the left and to the right."""
     return ((x & NOT_FILE_A) >> ONE) | ((x & NOT_FILE_H) << ONE)
 
 
 @jitable
 def ahead(x, player):
-    """All squares before those of `x`, as `player` sees the board."""
+    """Return all squares before those of `x`, from the side of `player`."""
     if player == ZERO:
         x = x << EIGHT
         x |= x << EIGHT
@@ -159,7 +162,7 @@ def ahead(x, player):
 
 @jitable
 def files_of(x):
-    """The files of the squares, as bits 0 to 7."""
+    """Return the files of the squares, as bits 0 to 7."""
     x |= x >> THIRTY_TWO
     x |= x >> SIXTEEN
     return (x | (x >> EIGHT)) & FIRST_RANK

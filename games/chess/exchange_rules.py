@@ -1,4 +1,4 @@
-"""Exchanges and the noisy moves of chess for the compiled floor; `moves.py` says what they are."""
+"""Exchanges and the noisy moves of chess for the compiled backend; `moves.py` says what they are."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors
@@ -33,7 +33,7 @@ def takes_en_passant(s, origin, target):
 
 @jitable
 def gain(s, a):
-    """What the action itself wins, in pawns."""
+    """Return what the action itself wins, in pawns."""
     origin, target = np.uint64((a >> 6) & 63), np.uint64(a & 63)
     taken = ONE if takes_en_passant(s, origin, target) else value_at(s, target)
     return np.int64(taken + PROMOTION_GAINS[a >> 12])
@@ -41,14 +41,14 @@ def gain(s, a):
 
 @jitable
 def value_arrived(s, a):
-    """What stands on the target after the move, in pawns."""
+    """Return what stands on the target after the move, in pawns."""
     value = np.int64(value_at(s, np.uint64((a >> 6) & 63)) + PROMOTION_GAINS[a >> 12])
     return value if value > 0 else KING_VALUE
 
 
 @jitable
 def least_taker(s, takers):
-    """(the least of the pieces, its value); kings are not asked about."""
+    """Return (the least of the pieces, its value), kings left out."""
     if takers & s.pawns != ZERO:
         return takers & s.pawns, PAWN_VALUE
     if takers & s.knights != ZERO:
@@ -62,10 +62,10 @@ def least_taker(s, takers):
 
 @jitable
 def exchange_wins(s, a, least):
-    """Whether the exchanges that begin with `a` win at least `least` pawns: static exchange evaluation.
+    """Return True if the exchanges that begin with `a` win at least `least` pawns: static exchange evaluation.
 
     `ahead` is by how much the side that is about to take beats its goal if nobody takes back. Each taker is put in its
-    place, with a new look along the lines, until one side is ahead even if it loses that piece, or cannot take.
+    place, and the lines are computed again, until one side is ahead even if it loses that piece, or cannot take.
     """
     ahead = gain(s, a) - least
     if ahead < 0:

@@ -1,4 +1,4 @@
-"""What an Eval sees of a chess position: counts of White minus the same counts of Black, on the board of 64 letters."""
+"""What an evaluator reads of a chess position: White's counts minus Black's, on the board of 64 letters."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CENTRE = (27, 28, 35, 36)
 
 
 def table(rows: str) -> tuple[int, ...]:
-    """64 numbers from a1 on, written as White sees the board: the eighth rank first."""
+    """Return 64 numbers from a1 on, written from White's side: the eighth rank first."""
     ranks = [[int(word) for word in line.split()] for line in rows.strip().splitlines()]
     return tuple(value for rank in reversed(ranks) for value in rank)
 
@@ -133,20 +133,20 @@ KING_CENTRE = tuple(min(i % 8, 7 - i % 8, i // 8, 7 - i // 8) for i in range(64)
 
 
 def phase(squares: str) -> int:
-    """0 with nearly all pieces on the board, 5 with a rook and two minor pieces or less."""
+    """Return 0 with nearly all pieces on the board, 5 with a rook and two minor pieces or less."""
     left = sum(PHASE_WEIGHTS.get(piece.upper(), 0) for piece in squares)
     return max(0, min(LAST_PHASE, LAST_PHASE - (left - 1) // PIECES_PER_PHASE))
 
 
 def features(squares: str, mover: int) -> tuple[int, ...]:
-    """One number per name, as White sees it."""
+    """Return one number per name, from White's side."""
     white, black = one_sided(squares, 0), one_sided(squares, 1)
     both = (white[i] + black[i] for i in TURN_OF)
     return (*(a - b for a, b in zip(white, black, strict=True)), *(n if mover == 0 else -n for n in both))
 
 
 def one_sided(squares: str, player: int) -> tuple[int, ...]:
-    """What is counted for one player, in the order of NAMES, without what depends on whose turn it is."""
+    """Return what is counted for one player, in the order of NAMES, without what depends on whose turn it is."""
     own, opp = PIECES[player], PIECES[1 - player]
     at = {kind: [i for i in range(64) if squares[i] == letter] for kind, letter in zip("PNBRQK", own, strict=True)}
     reach = {i: set(attacks(squares, i)) for i in range(64) if squares[i] in own}
@@ -167,14 +167,14 @@ def one_sided(squares: str, player: int) -> tuple[int, ...]:
 
 
 def place_values(at: Mapping[str, Sequence[int]], player: int) -> list[int]:
-    """pawn_squares to king_centre."""
+    """Return pawn_squares to king_centre."""
     tables = ((PAWN_SQUARES, "P"), (KNIGHT_SQUARES, "N"), (BISHOP_SQUARES, "B"), (ROOK_SQUARES, "R"))
     more = ((QUEEN_SQUARES, "Q"), (KING_SHELTER, "K"), (KING_CENTRE, "K"))
     return [sum(values[seen_by(player, i)] for i in at[kind]) for values, kind in tables + more]
 
 
 def pawn_structure(squares: str, player: int, pawns: Sequence[int]) -> tuple[int, ...]:
-    """pawn_advance to passed_advance."""
+    """Return pawn_advance to passed_advance."""
     files = {i % 8 for i in pawns}
     steps = {i: seen_by(player, i) // 8 - 1 for i in pawns}
     passed = passed_pawns(squares, player, pawns)
@@ -189,12 +189,12 @@ def pawn_structure(squares: str, player: int, pawns: Sequence[int]) -> tuple[int
 
 
 def passed_pawns(squares: str, player: int, pawns: Sequence[int]) -> list[int]:
-    """Those without an opposing pawn ahead, on the same file or beside."""
+    """Return the pawns without an opposing pawn ahead, on the same file or beside."""
     return [i for i in pawns if not guards_ahead(squares, player, i, (-1, 0, 1))]
 
 
 def guards_ahead(squares: str, player: int, square: int, aside: tuple[int, ...]) -> bool:
-    """True if an opposing pawn stands further up the board, that many files aside."""
+    """Return True if an opposing pawn stands further up the board, that many files aside."""
     pawn = PIECES[1 - player][0]
     return any(
         squares[seen_by(player, 8 * rank + square % 8 + d)] == pawn
@@ -207,7 +207,7 @@ def guards_ahead(squares: str, player: int, square: int, aside: tuple[int, ...])
 def mobility(
     squares: str, player: int, at: Mapping[str, Sequence[int]], reach: Mapping[int, set[int]]
 ) -> tuple[int, ...]:
-    """knight_mobility to queen_mobility."""
+    """Return knight_mobility to queen_mobility."""
     pawns = [i for i in range(64) if squares[i] == PIECES[1 - player][0]]
     closed = {t for i in pawns for t in attacks(squares, i)} | {i for i in range(64) if squares[i] in PIECES[player]}
     return tuple(sum(len(reach[i] - closed) for i in at[kind]) for kind in "NBRQ")
@@ -216,7 +216,7 @@ def mobility(
 def king_safety(
     squares: str, player: int, at: Mapping[str, Sequence[int]], reach: Mapping[int, set[int]]
 ) -> tuple[int, ...]:
-    """king_attack to king_open_files."""
+    """Return king_attack to king_open_files."""
     target, king = squares.index(PIECES[1 - player][5]), seen_by(player, at["K"][0])
     zone = {target, *KING_STEPS[target]}
     hits = [len(reach[i] & zone) for kind in "NBRQ" for i in at[kind]]
@@ -233,7 +233,7 @@ def king_safety(
 def activity(
     squares: str, player: int, at: Mapping[str, Sequence[int]], reach: Mapping[int, set[int]]
 ) -> tuple[int, ...]:
-    """centre_control to outposts."""
+    """Return centre_control to outposts."""
     own, opp = PIECES[player][0], PIECES[1 - player][0]
     pawns_of_file = ["".join(squares[file::8]) for file in range(8)]
     lines = [pawns_of_file[i % 8] for i in at["R"] if own not in pawns_of_file[i % 8]]
@@ -254,7 +254,7 @@ def activity(
 
 
 def loose_targets(squares: str, player: int, reach: Mapping[int, set[int]]) -> list[int]:
-    """Opposing pieces that are attacked, and defended by nothing."""
+    """Return opposing pieces that are attacked, and defended by nothing."""
     opp = PIECES[1 - player]
     defended = {t for i in range(64) if squares[i] in opp for t in attacks(squares, i)}
     attacked = set().union(*reach.values())

@@ -1,4 +1,4 @@
-"""More of what an Eval sees of a chess position: pieces by square, passed pawns, threats, attacks on kings.
+"""More of what an evaluator reads of a chess position: pieces by square, passed pawns, threats, attacks on kings.
 
 They are for learning: nobody would set so many weights by hand. Counted for one player at a time, as in `features.py`.
 """
@@ -43,22 +43,22 @@ DANGER = {"N": 2, "B": 2, "R": 3, "Q": 5}
 
 
 def seen_by(player: int, square: int) -> int:
-    """The square as if `player` were White."""
+    """Return the square as if `player` were White."""
     return square if player == 0 else square ^ 56
 
 
 def folded(square: int) -> tuple[str, int]:
-    """The file, the right half laid on the left, and the rank."""
+    """Return the file, the right half laid on the left, and the rank."""
     return FILES[min(square % 8, 7 - square % 8)], square // 8 + 1
 
 
 def distance(a: int, b: int) -> int:
-    """Steps of a king."""
+    """Count the steps of a king."""
     return max(abs(a % 8 - b % 8), abs(a // 8 - b // 8))
 
 
 def places(at: Mapping[str, Sequence[int]], player: int) -> list[int]:
-    """PLACE_NAMES."""
+    """Return PLACE_NAMES."""
     counts = []
     for kind in KINDS:
         held = [folded(seen_by(player, i)) for i in at[kind]]
@@ -67,7 +67,7 @@ def places(at: Mapping[str, Sequence[int]], player: int) -> list[int]:
 
 
 def pawns(squares: str, player: int, at: Mapping[str, Sequence[int]], passed: Sequence[int]) -> tuple[int, ...]:
-    """PAWN_NAMES."""
+    """Return PAWN_NAMES."""
     own, opp = at["P"], [i for i in range(64) if squares[i] == PIECES[1 - player][0]]
     ahead = 8 if player == 0 else -8
     king, target = at["K"][0], squares.index(PIECES[1 - player][5])
@@ -87,12 +87,12 @@ def pawns(squares: str, player: int, at: Mapping[str, Sequence[int]], passed: Se
 
 
 def has_company(square: int, own: Sequence[int], steps: Mapping[int, int]) -> bool:
-    """True if an own pawn stands beside it or behind, on one of the next files."""
+    """Return True if an own pawn stands beside it or behind, on one of the next files."""
     return any(abs(i % 8 - square % 8) == 1 and steps[i] <= steps[square] for i in own)
 
 
 def runners(squares: str, player: int, passed: Sequence[int]) -> int:
-    """Passed pawns that are nearer to the last rank than the king, who is all that the opponent has besides pawns."""
+    """Count passed pawns nearer to the last rank than the king, the only opposing piece besides pawns."""
     opp = PIECES[1 - player]
     if any(squares[i] in opp[1:5] for i in range(64)):
         return 0
@@ -104,7 +104,7 @@ def runners(squares: str, player: int, passed: Sequence[int]) -> int:
 def attack(
     squares: str, player: int, at: Mapping[str, Sequence[int]], reach: Mapping[int, set[int]]
 ) -> tuple[int, ...]:
-    """ATTACK_NAMES."""
+    """Return ATTACK_NAMES."""
     opp = PIECES[1 - player]
     by = {kind: set().union(*(reach[i] for i in at[kind])) for kind in KINDS}
     theirs = {i: set(attacks(squares, i)) for i in range(64) if squares[i] in opp}
@@ -124,7 +124,7 @@ def attack(
 
 
 def safe_checks(squares: str, player: int, by: Mapping[str, set[int]], guarded: set[int]) -> int:
-    """For each kind of piece: the squares within its reach from which it would give check, and that are not guarded."""
+    """Count, over all kinds, the squares in a piece's reach that are not guarded and from which it would give check."""
     own, king = PIECES[player], squares.index(PIECES[1 - player][5])
     free = {i for i in range(64) if squares[i] not in own} - guarded
     return sum(len(set(attacks(_with(squares, king, kind), king)) & by[kind] & free) for kind in "NBRQ")
@@ -135,7 +135,7 @@ def _with(squares: str, square: int, piece: str) -> str:
 
 
 def lone_king(squares: str, player: int, king: int, target: int) -> int:
-    """For a player who has more than his king, while the opponent has no more."""
+    """Return how far the opposing king, alone against more than a king, is driven to the edge and approached."""
     own, opp = PIECES[player], PIECES[1 - player]
     if any(piece in opp[:5] for piece in squares) or not any(piece in own[:5] for piece in squares):
         return 0

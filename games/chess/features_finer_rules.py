@@ -1,4 +1,4 @@
-"""The finer features of chess for the compiled floor; `features_finer.py` says what they mean."""
+"""The finer features of chess for the compiled backend; `features_finer.py` says what they mean."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors
@@ -41,7 +41,7 @@ DISTANCE = np.array([[features_finer.distance(a, b) for b in range(64)] for a in
 
 
 def place_indices():
-    """int64[6, 64]: the feature of a piece of each kind on each square; no pawn stands on the first and last ranks."""
+    """Return int64[6, 64]: each kind of piece's feature on each square; no pawn stands on the first and last ranks."""
     names = {name: i for i, name in enumerate(features.NAMES)}
     found = np.full((6, 64), NOT_COUNTED, np.int64)
     for kind, letter in enumerate(KINDS):
@@ -56,13 +56,13 @@ PLACE_AT = place_indices()
 
 @jitable
 def count_place(kind, square, sign, out):
-    """A piece on `square`, as its player sees the board."""
+    """Add the sign for a piece on `square`, numbered from its player's side."""
     out[PLACE_AT[kind, square]] += sign
 
 
 @jitable
 def count_passed(s, player, own, opp, passed, attacked, sign, out):
-    """passed_defended to rooks_behind; `attacked` by the player's pawns."""
+    """Add passed_defended to rooks_behind, times the sign; `attacked` by the player's pawns."""
     flip = np.uint64(56) * player
     king, opp_king = np.uint64(lowest_bit(s.kings & own)), np.uint64(lowest_bit(s.kings & opp))
     out[PASSED_DEFENDED] += sign * popcount(passed & attacked)
@@ -86,7 +86,7 @@ def count_passed(s, player, own, opp, passed, attacked, sign, out):
 
 @jitable
 def count_finer_pawns(s, player, own, opp, passed, sign, out):
-    """PAWN_NAMES of one side."""
+    """Add PAWN_NAMES of one side, times the sign."""
     pawns, opp_pawns, other = s.pawns & own, s.pawns & opp, player ^ ONE
     attacked = pawn_attacks_west(pawns, player) | pawn_attacks_east(pawns, player)
     feared = pawn_attacks_west(opp_pawns, other) | pawn_attacks_east(opp_pawns, other)
@@ -105,7 +105,10 @@ def count_finer_pawns(s, player, own, opp, passed, sign, out):
 
 @jitable
 def count_attack(s, own, opp, mine, theirs, guarded, sign, out):
-    """ATTACK_NAMES of one side. mine: what knights, bishops, rooks, queens, all attack; guarded: by all but a king."""
+    """Add ATTACK_NAMES of one side, times the sign.
+
+    mine: what knights, bishops, rooks, queens, all attack; guarded: by all but a king.
+    """
     knights, bishops, rooks, queens, all_mine = mine
     threats = popcount((knights | bishops) & opp & (s.rooks | s.queens))
     out[MINOR_THREATS] += sign * threats

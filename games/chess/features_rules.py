@@ -1,4 +1,4 @@
-"""The features of chess for the compiled floor; `features.py` says what they mean."""
+"""The features of chess for the compiled backend; `features.py` says what they mean."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors
@@ -58,12 +58,12 @@ PLACES = np.array(
     ],
     np.int64,
 )  # fmt: skip
-"""int64[7, 64] as White sees the board."""
+"""int64[7, 64] from White's side."""
 
 
 @jitable
 def reach_of(kind, square, occupied):
-    """The squares that a piece attacks; kind is N, B, R or Q."""
+    """Return the squares that a piece attacks; kind is N, B, R or Q."""
     if kind == N:
         return KNIGHT[square]
     if kind == B:
@@ -75,7 +75,7 @@ def reach_of(kind, square, occupied):
 
 @jitable
 def count_pawns(pawns, opp_pawns, player, sign, out):
-    """What depends on pawns alone; returns the passed ones."""
+    """Add sign times what depends on pawns alone; return the passed ones."""
     flip = np.uint64(56) * player
     passed = ahead(opp_pawns, player ^ ONE)
     passed = pawns & ~(passed | beside(passed))
@@ -106,8 +106,10 @@ def count_pawns(pawns, opp_pawns, player, sign, out):
 
 @jitable
 def count_side(s, player, own, opp, sign, out):
-    """Adds sign times the counts of one side; returns what it attacks: by knights, bishops, rooks, queens; all; all but
-    by the king."""
+    """Add sign times the counts of one side; return what it attacks.
+
+    Attacked squares: by knights, bishops, rooks, queens; by all; by all but the king.
+    """
     flip = np.uint64(56) * player
     occupied = own | opp
     pawns, opp_pawns = s.pawns & own, s.pawns & opp

@@ -1,4 +1,4 @@
-"""Chess positions in FEN (Forsyth-Edwards Notation): strict, and what is refused is told."""
+"""Chess positions in FEN (Forsyth-Edwards Notation): strict, with a reason for every refusal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evallearn.games.chess.state import RIGHTS, State
 
 START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 MAX_CLOCK, MAX_NUMBER = 999, 9999
-"""More than any real game shows; both have room in the compiled floor's word."""
+"""More than any real game shows; both have room in the compiled backend's word."""
 AT_FIRST = {"P": 8, "N": 2, "B": 2, "R": 2, "Q": 1, "K": 1}
 """Pieces of each player; every one more of a kind was a pawn."""
 PLAYERS = ("White", "Black")
@@ -27,22 +27,22 @@ NUMBER = re.compile("[0-9]{1,9}")
 
 
 def square_name(square: int) -> str:
-    """e4 for 28."""
+    """Name the square: e4 for 28."""
     return "abcdefgh"[square % 8] + str(square // 8 + 1)
 
 
 def square_at(name: str) -> int:
-    """28 for e4; the name must be one."""
+    """Return 28 for e4; the name must be one."""
     return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)
 
 
 def write_fen(s: State) -> str:
-    """The six fields; the en passant square only where such a capture is legal."""
+    """Write the six fields; the en passant square only where such a capture is legal."""
     return f"{write_placement(s.position)} {s.clock} {s.number}"
 
 
 def write_placement(p: Position) -> str:
-    """The first four fields, with which an EPD line begins."""
+    """Write the first four fields, with which an EPD line begins."""
     ranks = (p.squares[i : i + 8] for i in range(56, -8, -8))
     board = "/".join(re.sub(r"\.+", lambda run: str(len(run[0])), rank) for rank in ranks)
     en_passant = square_name(p.en_passant) if p.en_passant != NO_SQUARE else "-"
@@ -50,7 +50,7 @@ def write_placement(p: Position) -> str:
 
 
 def read_fen(text: str) -> State:
-    """Reads six fields, or four as in EPD (then the clock is 0 and the move number 1).
+    """Read six fields, or four as in EPD (then the clock is 0 and the move number 1).
 
     An en passant square is refused where no pawn can just have passed it, and dropped where no pawn can legally take
     there: many programs write it after every double step.
@@ -137,7 +137,7 @@ def _read_en_passant(text: str, p: Position) -> int:
 
 
 def read_number(text: str, what: str, most: int) -> int:
-    """The whole number that `text` says, from 0 to `most`."""
+    """Read the whole number in `text`, from 0 to `most`."""
     if not NUMBER.fullmatch(text) or int(text) > most:
         raise BadNotation(f"the {what} is {text!r}; expected 0 to {most}")
     return int(text)

@@ -58,76 +58,79 @@ class Chess(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """The usual array, White to move."""
+        """Return the usual array, White to move."""
         return State(START)
 
     def to_play(self, s: State) -> int:
-        """0 for White, 1 for Black."""
+        """Return 0 for White, 1 for Black."""
         return s.position.player
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """The legal moves: what wins most by itself first, then the least piece, then the lowest number."""
+        """Return the legal moves: what wins most by itself first, then the least piece, then the lowest number."""
         return () if self.is_terminal(s) else legal_moves(s.position)
 
     def result(self, s: State, a: int) -> State:
-        """The state after the move; its history grows, or starts anew after a capture or a pawn move."""
+        """Return the state after the move; its history grows, or starts anew after a capture or a pawn move."""
         if a not in self.actions(s):
             raise self._illegal(s, a)
         return advance(s, int(a))
 
     def is_terminal(self, s: State) -> bool:
-        """Mate or a draw."""
+        """Return True for mate or a draw."""
         return is_mate(s) or bool(why_drawn(s))
 
     def utility(self, s: State, player: int) -> float:
-        """-1 for the player who is mated, +1 for the other, 0 for a draw."""
+        """Return -1 for the player who is mated, +1 for the other, 0 for a draw."""
         if not is_mate(s):
             return 0.0
         return -1.0 if player == s.position.player else 1.0
 
     def noisy_actions(self, s: State) -> tuple[int, ...]:
-        """Captures and promotions to a queen that lose nothing by exchanges; in check too, and no other evasions."""
+        """Return captures and promotions to a queen that lose nothing by exchanges.
+
+        The same holds in check: other evasions are left out.
+        """
         return tuple(a for a in self.actions(s) if is_noisy(s.position, a))
 
     def forcing(self, s: State) -> bool:
-        """In check."""
+        """Return True if the player to move is in check."""
         return in_check(s.position.squares, s.position.player)
 
     def may_pass(self, s: State) -> bool:
-        """Not in check, and not with king and pawns alone, where zugzwang is common."""
+        """Return True unless in check or with king and pawns alone, where zugzwang is common."""
         own = PIECES[s.position.player][1:-1]
         return not self.forcing(s) and any(piece in own for piece in s.position.squares)
 
     def passed(self, s: State) -> State:
-        """The same board, the other side to move."""
+        """Return the same board with the other side to move."""
         position = s.position._replace(player=1 - s.position.player, en_passant=NO_SQUARE)
         return State(position, 0, s.number + s.position.player)
 
     def perft_children(self, s: State) -> list[State]:
-        """By custom perft goes on where the game is drawn by a rule."""
+        """Return the children for perft, which by custom goes on where the game is drawn by a rule."""
         return [advance(s, a) for a in legal_moves(s.position)]
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
-        """Own minus opposing counts; of threats also their sum, if it is the player's turn, or its negative."""
+        """Return own minus opposing counts; of threats also their sum, negated if it is not the player's turn."""
         squares, mover = s.position.squares, s.position.player
         by_lecture = self.feature_names == lecture.NAMES
         values = lecture.features(squares) if by_lecture else chess_features.features(squares, mover)
         return values if player == 0 else tuple(-v for v in values)
 
     def phase(self, s: State) -> int:
-        """0 to 5 by the pieces that are left."""
+        """Return 0 to 5 by the pieces that are left."""
         return chess_features.phase(s.position.squares)
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """FEN; with a history, the FEN before it and then, as in UCI, "moves g1f3 g8f6"."""
+        """Write FEN; with a history, the FEN before it and then, as in UCI, "moves g1f3 g8f6"."""
         states = [*map(decode, s.past), s]
         moves = [chess_san.uci(move_between(*pair)) for pair in pairwise(states)]
         return " ".join([chess_fen.write_fen(states[0]), *(["moves", *moves] if moves else [])])
 
     def from_text(self, text: str) -> State:
-        """Reads FEN or "startpos", then perhaps "moves" and moves in UCI or SAN."""
+        """Read FEN or "startpos", then perhaps "moves" and moves in UCI or SAN."""
         words = text.split()
         at = words.index("moves") if "moves" in words else len(words)
         start = " ".join(words[:at])
@@ -140,15 +143,15 @@ class Chess(Game):
         return s
 
     def action_to_text(self, s: State, a: int) -> str:
-        """SAN: Nf3, exd5, O-O, e8=Q+."""
+        """Write SAN: Nf3, exd5, O-O, e8=Q+."""
         return chess_san.san(s.position, a)
 
     def action_from_text(self, s: State, text: str) -> int:
-        """Reads SAN and UCI, forgivingly; what fits two moves is refused."""
+        """Read SAN and UCI, forgivingly; what fits two moves is refused."""
         return chess_san.read_move(s, text)
 
     def board(self, s: State) -> str:
-        """Eight ranks with coordinates, capitals for White, and who is to move or how the game ended."""
+        """Draw eight ranks with coordinates, capitals for White, and who is to move or how the game ended."""
         squares, frame = s.position.squares, "  +-----------------+"
         ranks = [f"{i + 1} | {' '.join(squares[8 * i : 8 * i + 8])} |" for i in reversed(range(8))]
         return "\n".join([frame, *ranks, frame, "    a b c d e f g h", self._status(s)])
@@ -173,7 +176,7 @@ class Chess(Game):
         legal = " ".join(chess_san.bare_san(s.position, b) for b in self.actions(s)) or "none"
         return IllegalAction(f'illegal action {shown} in chess position "{self.to_text(s)}": {why}; legal: {legal}')
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels; the sets of features have one each."""
@@ -186,13 +189,13 @@ class Chess(Game):
         return RULES
 
     def encode(self, s: State) -> tuple[int, ...]:
-        """A word per kind of piece, White's pieces, and the rest."""
+        """Return a word per kind of piece, White's pieces, and the rest."""
         return encode(s)
 
     def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
-        """The inverse of `encode` and `history`."""
+        """Return the state: the inverse of `encode` and `history`."""
         return decode(words, history)
 
     def history(self, s: State) -> Sequence[tuple[int, ...]]:
-        """The positions since the last capture or pawn move."""
+        """Return the positions since the last capture or pawn move."""
         return s.past

@@ -35,12 +35,12 @@ LECTURE = Heuristic(
 
 
 def locked_pairs(squares: str) -> int:
-    """White pawns with a black one right before them."""
+    """Count white pawns with a black one right before them."""
     return sum(squares[i] == "P" and squares[i + 8] == "p" for i in range(56))
 
 
 def features(squares: str) -> tuple[int, ...]:
-    """One number per name, as White sees it."""
+    """Return one number per name, from White's side."""
     pawns, knights, bishops, rooks, queens = (squares.count(c) - squares.count(c.lower()) for c in "PNBRQ")
     pair = (squares.count("B") >= 2) - (squares.count("b") >= 2)
     return pawns, knights, bishops, rooks, queens, pair, knights * locked_pairs(squares)

@@ -1,4 +1,4 @@
-"""The lecture's features of chess for the compiled floor; `lecture.py` says what they mean."""
+"""The lecture's features of chess for the compiled backend; `lecture.py` says what they mean."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors
@@ -14,7 +14,7 @@ from evallearn.games.chess.rules import RULES
 
 @jitable
 def balance(pieces, own):
-    """Own ones minus opposing ones."""
+    """Return own ones minus opposing ones."""
     return popcount(pieces & own) - popcount(pieces & ~own)
 
 

@@ -46,7 +46,7 @@ START = Position("RNBQKBNR" + "P" * 8 + EMPTY * 32 + "p" * 8 + "rnbqkbnr", 0, "K
 
 # --- geometry --------------------------------------------------------------------------------------------------------
 def steps(square: int, direction: tuple[int, int]) -> tuple[int, ...]:
-    """The squares from `square` to the edge of the board, without `square` itself."""
+    """Return the squares from `square`, itself excluded, to the edge of the board."""
     file, rank = square % 8 + direction[0], square // 8 + direction[1]
     found = []
     while 0 <= file < 8 and 0 <= rank < 8:
@@ -56,7 +56,7 @@ def steps(square: int, direction: tuple[int, int]) -> tuple[int, ...]:
 
 
 def near(square: int, directions: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
-    """The squares one step away."""
+    """Return the squares one step away."""
     return tuple(steps(square, d)[0] for d in directions if steps(square, d))
 
 
@@ -91,7 +91,7 @@ KING_WALK = 2
 
 # --- attacks ---------------------------------------------------------------------------------------------------------
 def attacks(squares: str, square: int) -> Iterator[int]:
-    """The squares that the piece on `square` attacks, whoever stands there."""
+    """Yield the squares that the piece on `square` attacks, whoever stands there."""
     kind = squares[square].upper()
     if kind == "P":
         yield from PAWN_ATTACKS[squares[square].islower()][square]
@@ -108,7 +108,7 @@ def attacks(squares: str, square: int) -> Iterator[int]:
 
 
 def attackers(squares: str, target: int, player: int) -> Iterator[int]:
-    """The squares of the pieces of `player` that attack `target`."""
+    """Yield the squares of the pieces of `player` that attack `target`."""
     pawn, knight, bishop, rook, queen, king = tuple(PIECES[player])
     yield from (t for t in PAWN_ATTACKS[1 - player][target] if squares[t] == pawn)
     yield from (t for t in KNIGHT_STEPS[target] if squares[t] == knight)
@@ -123,18 +123,18 @@ def attackers(squares: str, target: int, player: int) -> Iterator[int]:
 
 
 def is_attacked(squares: str, target: int, player: int) -> bool:
-    """True if a piece of `player` attacks `target`."""
+    """Return True if a piece of `player` attacks `target`."""
     return next(attackers(squares, target, player), None) is not None
 
 
 def in_check(squares: str, player: int) -> bool:
-    """True if the king of `player` is attacked."""
+    """Return True if the king of `player` is attacked."""
     return is_attacked(squares, squares.index(PIECES[player][-1]), 1 - player)
 
 
 # --- moves -----------------------------------------------------------------------------------------------------------
 def moved(p: Position, a: int) -> str:
-    """The board after the action."""
+    """Return the board after the action."""
     promotion, a = divmod(a, PROMOTION)
     origin, target = divmod(a, 64)
     board = list(p.squares)
@@ -149,7 +149,7 @@ def moved(p: Position, a: int) -> str:
 
 
 def pawn_moves(p: Position, origin: int) -> Iterator[int]:
-    """Steps and captures of the pawn on `origin`."""
+    """Yield steps and captures of the pawn on `origin`."""
     forward, second = (8, 1) if p.player == 0 else (-8, 6)
     targets = [t for t in PAWN_ATTACKS[p.player][origin] if p.squares[t] in PIECES[1 - p.player]]
     if p.en_passant in PAWN_ATTACKS[p.player][origin] and p.en_passant != NO_SQUARE:
@@ -164,7 +164,7 @@ def pawn_moves(p: Position, origin: int) -> Iterator[int]:
 
 
 def castling_moves(p: Position) -> Iterator[int]:
-    """Castling, where the king neither stands in check nor crosses an attacked square."""
+    """Yield castling, where the king neither stands in check nor crosses an attacked square."""
     for right in p.castling:
         origin, target, _, _, between = CASTLING[right]
         if right in PIECES[p.player] and all(p.squares[t] == EMPTY for t in between):
@@ -174,7 +174,7 @@ def castling_moves(p: Position) -> Iterator[int]:
 
 
 def pseudo_moves(p: Position) -> Iterator[int]:
-    """All moves, those that leave the king in check included."""
+    """Yield all moves, those that leave the king in check included."""
     own = PIECES[p.player]
     for origin, piece in enumerate(p.squares):
         if piece not in own:
@@ -187,7 +187,7 @@ def pseudo_moves(p: Position) -> Iterator[int]:
 
 
 def gain(p: Position, a: int) -> int:
-    """What the action itself wins, in pawns: the piece taken and what a pawn becomes; 0 for a quiet move."""
+    """Return what the action itself wins, in pawns: the piece taken and what a pawn becomes; 0 for a quiet move."""
     promotion, target = a // PROMOTION, a % 64
     taken = VALUE_OF[p.squares[target]]
     if target == p.en_passant != NO_SQUARE and p.squares[a // 64 % 64] in "Pp":
@@ -196,13 +196,13 @@ def gain(p: Position, a: int) -> int:
 
 
 def order(p: Position, a: int) -> tuple[int, int, int]:
-    """Sorts moves: the biggest gain first, then the least piece, then the lowest number."""
+    """Return the key that sorts moves: the biggest gain first, then the least piece, then the lowest number."""
     return -gain(p, a), PIECES[p.player].index(p.squares[a // 64 % 64]), a
 
 
 @lru_cache(maxsize=4096)
 def legal_moves(p: Position) -> tuple[int, ...]:
-    """The legal moves in the order of `order`, whatever the drawing rules say."""
+    """Return the legal moves in the order of `order`, whatever the drawing rules say."""
     king = p.squares.index(PIECES[p.player][-1])
     checked = in_check(p.squares, p.player)
 
@@ -216,7 +216,7 @@ def legal_moves(p: Position) -> tuple[int, ...]:
 
 
 def play(p: Position, a: int) -> Position:
-    """The position after a legal action."""
+    """Return the position after a legal action."""
     origin, target = a // 64 % 64, a % 64
     lost = RIGHTS_LOST.get(origin, "") + RIGHTS_LOST.get(target, "")
     castling = "".join(right for right in p.castling if right not in lost)
@@ -228,19 +228,22 @@ def play(p: Position, a: int) -> Position:
 
 
 def can_take_en_passant(p: Position) -> bool:
-    """True if a pawn of the player to move can legally go to the en passant square."""
+    """Return True if a pawn of the player to move can legally go to the en passant square."""
     origins = PAWN_ATTACKS[1 - p.player][p.en_passant]
     takers = (o for o in origins if p.squares[o] == PIECES[p.player][0])
     return any(not in_check(moved(p, 64 * o + p.en_passant), p.player) for o in takers)
 
 
 def is_irreversible(p: Position, a: int) -> bool:
-    """True for captures and pawn moves: the clock starts again."""
+    """Return True for captures and pawn moves: the clock starts again."""
     return p.squares[a // 64 % 64] in "Pp" or p.squares[a % 64] != EMPTY
 
 
 def has_insufficient_material(squares: str) -> bool:
-    """King against king, one minor piece more, or bishops that all stand on one colour: nobody can be mated."""
+    """Return True if nobody can be mated.
+
+    That is: king against king, one minor piece more, or bishops that all stand on one colour.
+    """
     pieces = [(piece.upper(), (i + i // 8) % 2) for i, piece in enumerate(squares) if piece not in ".Kk"]
     if len(pieces) <= 1:
         return all(kind in "NB" for kind, _ in pieces)
@@ -249,7 +252,7 @@ def has_insufficient_material(squares: str) -> bool:
 
 # --- exchanges -------------------------------------------------------------------------------------------------------
 def exchange(squares: str, target: int, player: int) -> int:
-    """What `player` wins on `target` by taking with the least piece, if it pays, and so on in turn.
+    """Return what `player` wins on `target` by taking with the least piece, if it pays, and so on in turn.
 
     Pins are ignored, and a pawn that takes on the last rank stays a pawn.
     """
@@ -263,10 +266,10 @@ def exchange(squares: str, target: int, player: int) -> int:
 
 
 def static_exchange(p: Position, a: int) -> int:
-    """What the action wins in pawns after the best exchanges on its target: SEE."""
+    """Return what the action wins in pawns after the best exchanges on its target: SEE."""
     return gain(p, a) - exchange(moved(p, a), a % 64, 1 - p.player)
 
 
 def is_noisy(p: Position, a: int) -> bool:
-    """Captures and promotions to a queen that lose nothing by exchanges."""
+    """Return True for captures and promotions to a queen that lose nothing by exchanges."""
     return gain(p, a) > 0 and a // PROMOTION in (0, 4) and static_exchange(p, a) >= 0

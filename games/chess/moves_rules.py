@@ -1,6 +1,6 @@
-"""The moves of chess for the compiled floor: `actions`, and what it shares with `rules.py`.
+"""The moves of chess for the compiled backend: `actions`, and what it shares with `rules.py`.
 
-Moves are generated legal at once. One look from the king finds the checkers and the pinned pieces; then a piece may go
+Moves are generated legal at once. One scan from the king finds the checkers and the pinned pieces; then a piece may go
 where it stops the check, and a pinned one only along its line. Captures and promotions carry their rank in the high
 bits while they are sorted: biggest gain, least piece, lowest number.
 """
@@ -55,7 +55,7 @@ def occupied_by_all(s):
 
 @jitable
 def sides(s):
-    """(player, own pieces, opposing pieces)."""
+    """Return (player, own pieces, opposing pieces)."""
     player = s.meta & ONE
     black = occupied_by_all(s) ^ s.white
     return (player, s.white, black) if player == ZERO else (player, black, s.white)
@@ -69,7 +69,7 @@ def en_passant(s):
 # --- attacks ---------------------------------------------------------------------------------------------------------
 @jitable
 def attacked(s, square, player, others, occupied):
-    """Whether one of `others` attacks the square, on which `player` has or might have a piece."""
+    """Return True if one of `others` attacks the square, on which `player` has or might have a piece."""
     if (KNIGHT[square] & s.knights | KING[square] & s.kings | PAWN[player, square] & s.pawns) & others != ZERO:
         return True
     if rook_attacks(square, occupied) & (s.rooks | s.queens) & others != ZERO:
@@ -79,7 +79,7 @@ def attacked(s, square, player, others, occupied):
 
 @jitable
 def look_from_king(s, player, own, opp):
-    """(the king's square, the pieces that give check, the pieces that are pinned)."""
+    """Return (the king's square, the pieces that give check, the pieces that are pinned)."""
     king = first(s.kings & own)
     checkers = (KNIGHT[king] & s.knights | PAWN[player, king] & s.pawns) & opp
     pinned = ZERO
@@ -98,7 +98,7 @@ def look_from_king(s, player, own, opp):
 
 @jitable
 def answers(s, king, checkers):
-    """Where a piece other than the king may go: anywhere, or on the checker and before it, or nowhere."""
+    """Return where a piece other than the king may go: anywhere, or on the checker and before it, or nowhere."""
     if checkers == ZERO:
         return ALL
     if checkers & (checkers - ONE) != ZERO:
@@ -110,7 +110,7 @@ def answers(s, king, checkers):
 
 @jitable
 def safe_for_king(s, squares, player, king, opp, occupied):
-    """Those of `squares` where the king would not be in check; he does not hide behind himself."""
+    """Return those of `squares` where the king would not be in check; his present square counts as empty."""
     safe = ZERO
     while squares != ZERO:
         square = first(squares)
@@ -122,7 +122,7 @@ def safe_for_king(s, squares, player, king, opp, occupied):
 
 @jitable
 def king_targets(s, player, king, checkers, own, opp):
-    """Where the king may go, castling included."""
+    """Return where the king may go, castling included."""
     occupied = own | opp
     near = KING[king] & ~own
     short = long = ZERO
@@ -139,7 +139,7 @@ def king_targets(s, player, king, checkers, own, opp):
 
 @jitable
 def is_safe_en_passant(s, origin, player, king, opp, occupied):
-    """Whether the king is safe when both pawns have gone."""
+    """Return True if the king is safe when both pawns have gone."""
     target = en_passant(s)
     taken = ONE << (target ^ EIGHT)
     after = (occupied ^ (ONE << origin) ^ taken) | (ONE << target)
@@ -148,7 +148,7 @@ def is_safe_en_passant(s, origin, player, king, opp, occupied):
 
 @jitable
 def slides(kind, square, king, pinned, occupied):
-    """The attacks of a bishop, rook or queen, along its line if it is pinned."""
+    """Return the attacks of a bishop, rook or queen, along its line if it is pinned."""
     targets = ZERO
     if kind != R:
         targets |= bishop_attacks(square, occupied)
@@ -161,7 +161,7 @@ def slides(kind, square, king, pinned, occupied):
 
 @jitable
 def pawn_pushes(pawns, player, occupied):
-    """One and two squares ahead of the pawns."""
+    """Return the squares one and two steps ahead of the pawns."""
     once = pawn_steps(pawns, player) & ~occupied
     return once | pawn_steps(once & (THIRD_RANK if player == ZERO else SIXTH_RANK), player) & ~occupied
 
@@ -169,7 +169,7 @@ def pawn_pushes(pawns, player, occupied):
 # --- captures and promotions -----------------------------------------------------------------------------------------
 @jitable
 def value_at(s, square):
-    """What stands there, in pawns; 0 for nothing and for a king."""
+    """Return the value of what stands there, in pawns; 0 for nothing and for a king."""
     minor, rook, queen = (s.knights | s.bishops) >> square, s.rooks >> square, s.queens >> square
     return (
         ((s.pawns >> square) & ONE)
@@ -233,7 +233,7 @@ def write_pawns_noisy(s, out, player, pawns, opp, king, pinned, allowed, occupie
 
 @jitable
 def sort_ranked(out, n):
-    """By insertion, for there are few; then the ranks are dropped."""
+    """Sort by insertion, for there are few; then drop the ranks."""
     for i in range(1, n):
         x = out[i]
         j = i - 1
@@ -247,7 +247,7 @@ def sort_ranked(out, n):
 
 @jitable
 def write_noisy(s, out, player, own, opp, king, pinned, allowed, king_may):
-    """Captures and promotions in their order."""
+    """Write captures and promotions in their order."""
     occupied = own | opp
     n = write_pawns_noisy(s, out, player, s.pawns & own, opp, king, pinned, allowed, occupied)
     victims = opp & allowed
@@ -280,7 +280,7 @@ def write_quiet(out, n, origin, targets):
 
 @jitable
 def write_quiets(s, out, n, player, own, opp, king, pinned, allowed, king_may):
-    """By piece, square and target."""
+    """Write the other moves by piece, square and target."""
     occupied = own | opp
     free = ~occupied & allowed
     todo = s.pawns & own & pawn_steps(~occupied, player ^ ONE)

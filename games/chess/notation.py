@@ -60,7 +60,7 @@ class PgnGame:
         object.__setattr__(self, "tags", {**ROSTER, **self.tags})
 
     def states(self) -> Iterator[State]:
-        """From the start to the end: one more than there are moves."""
+        """Yield the positions from the start to the end: one more than there are moves."""
         s = self.start
         yield s
         for a in self.moves:
@@ -77,7 +77,7 @@ class Epd:
     """{opcode: operands}, without hmvc and fmvn, which the state knows."""
 
     def moves(self, opcode: str) -> tuple[int, ...]:
-        """The operands as actions. Raises BadNotation or IllegalAction if they are none."""
+        """Return the operands as actions; raise BadNotation or IllegalAction if they are none."""
         return tuple(read_move(self.state, text) for text in self.operations.get(opcode, ()))
 
 
@@ -94,7 +94,7 @@ class _Reader:
         self.nags: dict[int, tuple[int, ...]] = {}
 
     def begin(self) -> State:
-        """The state to go on from; the tags are complete when it is asked for first."""
+        """Return the state to go on from; the tags are complete when it is first needed."""
         if self.state is None:
             if "FEN" in self.tags:
                 try:
@@ -134,7 +134,7 @@ class _Reader:
 
 
 def read_pgn(text: str) -> list[PgnGame]:
-    """All games of the text: tags, main line, comments, glyphs; variations are skipped. Raises BadNotation."""
+    """Read all games of the text: tags, main line, comments, glyphs, no variations; or raise BadNotation."""
     games: list[PgnGame] = []
     game: _Reader | None = None
     depth = at = 0
@@ -179,7 +179,7 @@ def read_pgn(text: str) -> list[PgnGame]:
 
 # --- PGN out ---------------------------------------------------------------------------------------------------------
 def write_pgn(games: Iterable[PgnGame]) -> str:
-    """The games in export format: tags, then moves in SAN, in lines of at most 80 characters."""
+    """Write the games in export format: tags, then moves in SAN, in lines of at most 80 characters."""
     return "\n".join(_write_game(game) for game in games)
 
 
@@ -198,7 +198,7 @@ def _write_tag(name: str, value: str) -> str:
 
 
 def _movetext(game: PgnGame) -> Iterator[str]:
-    """Words that may be parted by any white space; one that ends in a line feed must be the last of its line."""
+    """Yield words that any white space may part; one that ends in a line feed must be the last of its line."""
     yield from _remarks(game, 0)
     numbered = False
     for ply, (s, a) in enumerate(zip(game.states(), game.moves, strict=False), 1):
@@ -243,7 +243,7 @@ QUOTED = re.compile("id|c[0-9]")
 
 
 def read_epd(text: str) -> list[Epd]:
-    """A position with its operations from each line that is not empty. Raises BadNotation.
+    """Read a position with its operations from each line that is not empty, or raise BadNotation.
 
     The clock and the move number may stand after the four fields, as in FEN, or be given by hmvc and fmvn.
     """
@@ -283,7 +283,7 @@ def _read_operations(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def write_epd(records: Iterable[Epd]) -> str:
-    """A line for each; clock and move number, if they are not 0 and 1, as hmvc and fmvn."""
+    """Write a line for each; clock and move number, if they are not 0 and 1, as hmvc and fmvn."""
     return "".join(f"{_write_record(record)}\n" for record in records)
 
 

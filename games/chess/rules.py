@@ -1,4 +1,4 @@
-"""Chess for the compiled floor; `game.py` says what everything means, `state.Words` what a state is."""
+"""Chess for the compiled backend; `game.py` says what everything means, `state.Words` what a state is."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors
@@ -67,7 +67,7 @@ SALTS = tuple(u64(0x9E3779B97F4A7C15 * i) for i in range(1, 6))
 # --- a move ----------------------------------------------------------------------------------------------------------
 @jitable
 def moved(word, origin, target, stay):
-    """The word after a piece on `origin`, if it is one of these, has gone to `target`."""
+    """Return the word after a piece on `origin`, if it is one of these, has gone to `target`."""
     return (word & stay) | (((word >> origin) & ONE) << target)
 
 
@@ -114,7 +114,7 @@ def result(s, a):
 
 @jitable
 def can_take_en_passant(s):
-    """Whether a pawn can legally go to the en passant square."""
+    """Return True if a pawn can legally go to the en passant square."""
     player, own, opp = sides(s)
     todo = PAWN[player ^ ONE, en_passant(s)] & s.pawns & own
     while todo != ZERO:
@@ -127,7 +127,7 @@ def can_take_en_passant(s):
 # --- the end of the game ---------------------------------------------------------------------------------------------
 @jitable
 def has_legal_move(s):
-    """The likely moves first: mostly some pawn can step."""
+    """Return True if there is a legal move, the likely ones first: mostly some pawn can step."""
     player, own, opp = sides(s)
     king, checkers, pinned = look_from_king(s, player, own, opp)
     occupied = own | opp
@@ -210,7 +210,7 @@ def passed(s):
 
 @jitable
 def key(s):
-    # three words tell the six kinds apart
+    # three words distinguish the six kinds
     one, two, four = s.pawns | s.bishops | s.queens, s.knights | s.bishops | s.kings, s.rooks | s.queens | s.kings
     pieces = mix64(one ^ SALTS[0]) ^ mix64(two ^ SALTS[1]) ^ mix64(four ^ SALTS[2])
     return pieces ^ mix64(s.white ^ SALTS[3]) ^ mix64((s.meta & POSITION) ^ SALTS[4])

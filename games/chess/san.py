@@ -22,12 +22,12 @@ MARKS = ("x", ":")
 
 # --- out -------------------------------------------------------------------------------------------------------------
 def uci(a: int) -> str:
-    """g1f3, e7e8q."""
+    """Write g1f3, e7e8q."""
     return square_name(a // 64 % 64) + square_name(a % 64) + PROMOTES_TO[a // PROMOTION].lower()
 
 
 def san(p: Position, a: int) -> str:
-    """Standard algebraic notation of a legal action, with + where it gives check and # where it mates."""
+    """Write standard algebraic notation of a legal action, with + where it gives check and # where it mates."""
     after = play(p, a)
     if not in_check(after.squares, after.player):
         return bare_san(p, a)
@@ -35,7 +35,7 @@ def san(p: Position, a: int) -> str:
 
 
 def bare_san(p: Position, a: int) -> str:
-    """The same without + and #."""
+    """Write the notation without + and #."""
     origin, target = a // 64 % 64, a % 64
     kind, takes = p.squares[origin].upper(), "x" if gain(p, a % PROMOTION) else ""
     if kind == "P":
@@ -47,7 +47,7 @@ def bare_san(p: Position, a: int) -> str:
 
 
 def _which(p: Position, origin: int, target: int) -> str:
-    """What tells the piece from its like that can go there too: its file, else its rank, else both."""
+    """Return what distinguishes the piece from its like that can go there too: its file, else its rank, else both."""
     origins = (a // 64 for a in legal_moves(p) if a < PROMOTION and a % 64 == target)
     others = [o for o in origins if o != origin and p.squares[o] == p.squares[origin]]
     name = square_name(origin)
@@ -60,7 +60,7 @@ def _which(p: Position, origin: int, target: int) -> str:
 
 # --- in --------------------------------------------------------------------------------------------------------------
 def read_move(s: State, text: str) -> int:
-    """The legal action that `text` says, in SAN or UCI.
+    """Find the legal action that `text` says, in SAN or UCI.
 
     Forgiving: 0-0, e8Q, e2-e4, Ng1f3, a missing x or +, any case. A text that fits two moves is refused, unless one
     of them is what it says to the letter: bxc3 is a pawn's move, though a bishop may go there too.
@@ -89,7 +89,7 @@ def _as_written(p: Position, text: str) -> set[int]:
 
 
 def _in_other_case(p: Position, text: str) -> set[int]:
-    """All readings of a text without capitals, and of pawns that take without an x."""
+    """Return all readings of a text without capitals, and of pawns that take without an x."""
     return _as_written(p, text) | _san_moves(p, text, needs_x=False) | _san_moves(p, text[:1].upper() + text[1:])
 
 

@@ -1,4 +1,4 @@
-"""A chess position with its history: clocks, repetition, and the words that the compiled floor knows it by."""
+"""A chess position with its history: clocks, repetition, and the words of the compiled backend."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POSITION_BITS = (1 << 11) - 1
 
 
 class State(NamedTuple):
-    """A position, and what the drawing rules remember."""
+    """A position, and what the drawing rules need of the past."""
 
     position: Position
     clock: int = 0
@@ -39,7 +39,7 @@ class State(NamedTuple):
 
 
 class Words(NamedTuple):
-    """The same for the compiled floor: a word per kind of piece, White's pieces, and all the rest in `meta`."""
+    """The same for the compiled backend: a word per kind of piece, White's pieces, and all the rest in `meta`."""
 
     pawns: int
     knights: int
@@ -52,7 +52,7 @@ class Words(NamedTuple):
 
 
 def encode(s: State) -> tuple[int, ...]:
-    """Bit i of a word is square i; `past` is left out."""
+    """Return the words, in which bit i is square i; `past` is left out."""
     words = dict.fromkeys(KINDS, 0)
     white = 0
     for i, piece in enumerate(s.position.squares):
@@ -66,7 +66,7 @@ def encode(s: State) -> tuple[int, ...]:
 
 
 def decode(words: Sequence[int], past: Sequence[tuple[int, ...]] = ()) -> State:
-    """The inverse of `encode`."""
+    """Return the state: the inverse of `encode`."""
     *kinds, white, meta = words
     squares = [EMPTY] * 64
     for kind, word in enumerate(kinds):
@@ -80,7 +80,7 @@ def decode(words: Sequence[int], past: Sequence[tuple[int, ...]] = ()) -> State:
 
 
 def advance(s: State, a: int) -> State:
-    """The state after a legal action, whether or not the game is drawn already."""
+    """Return the state after a legal action, whether or not the game is drawn already."""
     after, number = play(s.position, a), s.number + s.position.player
     if is_irreversible(s.position, a):
         return State(after, 0, number)
@@ -88,7 +88,7 @@ def advance(s: State, a: int) -> State:
 
 
 def move_between(before: State, after: State) -> int:
-    """The action that led from one to the other; it is known to be neither a capture nor a pawn move."""
+    """Return the action that led from one to the other; it is known to be neither a capture nor a pawn move."""
     old, new = before.position.squares, after.position.squares
     changed = [i for i in range(64) if old[i] != new[i]]
     origin = max((i for i in changed if old[i] != EMPTY), key=lambda i: old[i] in "Kk")  # castling: the king's
@@ -98,12 +98,12 @@ def move_between(before: State, after: State) -> int:
 
 # --- the end of the game ---------------------------------------------------------------------------------------------
 def is_mate(s: State) -> bool:
-    """True if the player to move is in check and has no legal move."""
+    """Return True if the player to move is in check and has no legal move."""
     return not legal_moves(s.position) and in_check(s.position.squares, s.position.player)
 
 
 def is_third_occurrence(s: State) -> bool:
-    """True if the position stood on the board twice before."""
+    """Return True if the position stood on the board twice before."""
     if len(s.past) < 8:  # no position comes back in fewer than four plies
         return False
     *board, meta = encode(s)
@@ -112,7 +112,7 @@ def is_third_occurrence(s: State) -> bool:
 
 
 def why_drawn(s: State) -> str:
-    """The rule that ends the game in a draw, or nothing; mate goes before all."""
+    """Return the rule that ends the game in a draw, or an empty text; mate takes precedence."""
     if not legal_moves(s.position):
         return "" if is_mate(s) else "stalemate"
     if has_insufficient_material(s.position.squares):

@@ -1,4 +1,4 @@
-"""What pattern tables see of Connect Four: the squares, the lowest threat of each column, and the groups of both."""
+"""What pattern tables read of Connect Four: the squares, the lowest threat of each column, and the groups of both."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ SYMMETRIES = (
 
 
 def bit(column: int, row: int) -> int:
-    """The square as a word with one bit set."""
+    """Return the square as a word with one bit set."""
     return 1 << (7 * column + row)
 
 
 def height(mask: int, column: int) -> int:
-    """How many stones stand in the column."""
+    """Count the stones in the column."""
     return sum(mask & bit(column, row) > 0 for row in range(ROWS))
 
 
 def of_columns(n: int, *kinds: int) -> Iterator[tuple[int, ...]]:
-    """The cells of those kinds of every `n` columns, none an image of another."""
+    """Yield the cells of those kinds of every `n` columns, none an image of another."""
     for columns in combinations(range(COLUMNS), n):
         if columns <= tuple(COLUMNS - 1 - c for c in reversed(columns)):
             yield tuple(kind + c for c in columns for kind in kinds)
 
 
 def column_contents(rows: int) -> Iterator[tuple[int, ...]]:
-    """What a column can hold, as `cells` writes it: stones of both, one landing square, nothing above."""
+    """Yield what a column can hold, as `cells` writes it: stones of both, one landing square, nothing above."""
     for height in range(rows + 1):
         for stones in product((2, 1), repeat=height):
             yield (*reversed(stones), *(3, *[0] * (rows - 1))[: rows - height])
 
 
 def column_threats(column: int, own: int, opp: int, mask: int) -> tuple[int, int, int, int, int]:
-    """(owner, reach, even, above) of the column's lowest threat, and the stones that fit: see `cells`."""
+    """Return (owner, reach, even, above) of the column's lowest threat, and the stones that fit: see `cells`."""
     below = height(mask, column)
     found = [((own & b > 0) + 2 * (opp & b > 0), r) for r in range(below, ROWS) if (own | opp) & (b := bit(column, r))]
     room = next((r - below - 1 for _, r in found if r > below), ROWS - below)

@@ -38,7 +38,7 @@ STONES_PER_PHASE = 11
 
 
 def all_lines(columns: int = COLUMNS, rows: int = ROWS) -> Iterator[int]:
-    """The lines of four squares: 69 on this board."""
+    """Yield the lines of four squares: 69 on this board."""
     for dc, dr in ((1, 0), (0, 1), (1, 1), (1, -1)):
         for c in range(columns):
             for r in range(rows):
@@ -64,17 +64,17 @@ class State(NamedTuple):
 
 
 def has_four(stones: int) -> bool:
-    """True if `stones` fill one of the 69 lines."""
+    """Return True if `stones` fill one of the 69 lines."""
     return any(stones & line == line for line in LINES)
 
 
 def open_lines(stones: int, others: int, count: int) -> int:
-    """Lines with exactly `count` of `stones` and none of `others`."""
+    """Count the lines with exactly `count` of `stones` and none of `others`."""
     return sum((stones & line).bit_count() == count and not others & line for line in LINES)
 
 
 def threats(stones: int, mask: int) -> int:
-    """The empty squares that would complete a four."""
+    """Return the empty squares that would complete a four."""
     squares = 0
     for line in LINES:
         rest = line & ~stones
@@ -84,12 +84,12 @@ def threats(stones: int, mask: int) -> int:
 
 
 def playable(mask: int) -> int:
-    """The squares where the next stone of each column would land."""
+    """Return the squares where the next stone of each column would land."""
     return sum(bit(c, height(mask, c)) for c in range(COLUMNS) if height(mask, c) < ROWS)
 
 
 def undo(s: State) -> Iterator[tuple[int, State]]:
-    """(column, state before) for every stone on top of a column that the player who just moved can have dropped."""
+    """Yield (column, state before) of each stone on top that the player who just moved could have dropped."""
     for c in range(COLUMNS):
         top = bit(c, height(s.mask, c)) >> 1
         if top & (s.own ^ s.mask) & BOARD:
@@ -97,7 +97,7 @@ def undo(s: State) -> Iterator[tuple[int, State]]:
 
 
 def order_of_play(s: State) -> list[int] | None:
-    """One sequence of columns that leads to `s`, found by taking stones off again; None if there is none."""
+    """Return one sequence of columns that leads to `s`, found by taking stones off again; None if there is none."""
     if has_four(s.own):
         return None
     dead_ends: set[State] = set()
@@ -120,14 +120,14 @@ def order_of_play(s: State) -> list[int] | None:
 
 
 def picture(squares: str, columns: int, status: str) -> str:
-    """Rows from the top with their numbers, the column digits below, and a last line."""
+    """Draw rows from the top with their numbers, the column digits below, and a last line."""
     rows = [" ".join(squares[i : i + columns]) for i in range(0, len(squares), columns)]
     digits = " ".join(str(c + 1) for c in range(columns))
     return "\n".join([*(f"{len(rows) - i} {row}" for i, row in enumerate(rows)), "  " + digits, status])
 
 
 def illegal_column(game: Game, s: Hashable, a: Any, columns: int) -> IllegalAction:
-    """Why no stone falls there: for every game of falling stones."""
+    """Return the error that says why no stone falls there, for every game of falling stones."""
     known = a in range(columns)
     shown = str(int(a) + 1) if known else repr(a)
     if not known:
@@ -199,43 +199,43 @@ class ConnectFour(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """An empty board, X to move."""
+        """Return an empty board with X to move."""
         return State(0, 0)
 
     def to_play(self, s: State) -> int:
-        """0 for X, 1 for O."""
+        """Return 0 for X, 1 for O."""
         return s.mask.bit_count() & 1
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """The columns that are not full, centre first."""
+        """Return the columns that are not full, centre first."""
         if self.is_terminal(s):
             return ()
         return tuple(c for c in ORDER if not s.mask & bit(c, ROWS - 1))
 
     def result(self, s: State, a: int) -> State:
-        """The mover's stone falls on top of column `a`; then it is the other player's turn."""
+        """Drop the mover's stone in column `a` and pass the turn to the other player."""
         if a not in range(COLUMNS) or s.mask & bit(int(a), ROWS - 1) or self.is_terminal(s):
             raise illegal_column(self, s, a, COLUMNS)
         return State(s.own ^ s.mask, s.mask | bit(int(a), height(s.mask, int(a))))
 
     def is_terminal(self, s: State) -> bool:
-        """Four in a row (only the player who just moved can have it) or a full board."""
+        """Return True for four in a row (only the player who just moved can have it) or a full board."""
         return has_four(s.own ^ s.mask) or s.mask == BOARD
 
     def utility(self, s: State, player: int) -> float:
-        """+1 for a win, 0 for a draw, -1 for a loss."""
+        """Return +1 for a win, 0 for a draw, -1 for a loss."""
         if not has_four(s.own ^ s.mask):
             return 0.0
         return -1.0 if player == self.to_play(s) else 1.0
 
     def bounds(self, s: State, player: int) -> tuple[float, float]:
-        """At most 0 for a side that can no longer make four, at least 0 where the opponent cannot."""
+        """Return at most 0 for a side that can no longer make four, at least 0 where the opponent cannot."""
         mine, theirs = (s.own, s.own ^ s.mask) if player == self.to_play(s) else (s.own ^ s.mask, s.own)
         return -1.0 if has_four(BOARD ^ mine) else 0.0, 1.0 if has_four(BOARD ^ theirs) else 0.0
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
-        """Own counts, and opposing ones with a minus; wins_now and double_threat belong to whoever is to move."""
+        """Return own counts, and opposing ones negated; wins_now and double_threat belong to whoever is to move."""
         own, opp, landing = s.own, s.own ^ s.mask, playable(s.mask)
         mine, theirs = threats(own, s.mask), threats(opp, s.mask)
         first, second, sign = (mine, theirs, 1) if self.to_play(s) == 0 else (theirs, mine, -1)
@@ -255,13 +255,15 @@ class ConnectFour(Game):
         return values if player == self.to_play(s) else tuple(-v for v in values)
 
     def cells(self, s: State, player: int) -> tuple[int, ...]:
-        """The squares: 0 empty, 1 own, 2 the opponent's, 3 empty and the next stone of its column lands there.
+        """Return the squares, then seven cells each for the lowest threat in every column, then one for the parity.
 
-        Then, seven cells each, of the lowest threat in every column: its owner, 0 none, 1 own, 2 the opponent's, 3 of
-        both; its reach, 0 at once, 1 after a stone, 2 later, 3 not at once and right below another one of the same
-        player (without a threat 1 or 0: whether an odd number of stones still fits); 1 if its row is even, as players
-        count; the owner of the next threat above. The last cell is 1 if an odd number of stones can be dropped before
-        all columns are full or end below the square below a threat; threats at hand are no such end.
+        Squares: 0 empty, 1 own, 2 the opponent's, 3 empty and the next stone of its column lands there.
+
+        Of the lowest threat in every column: its owner, 0 none, 1 own, 2 the opponent's, 3 of both; its reach, 0 at
+        once, 1 after a stone, 2 later, 3 not at once and right below another one of the same player (without a threat 1
+        or 0: whether an odd number of stones still fits); 1 if its row is even, as players count; the owner of the next
+        threat above. The last cell is 1 if an odd number of stones can be dropped before all columns are full or end
+        below the square below a threat; threats at hand are no such end.
         """
         own = s.own if player == self.to_play(s) else s.own ^ s.mask
         landing, opp = playable(s.mask), own ^ s.mask
@@ -271,12 +273,12 @@ class ConnectFour(Game):
         return (*squares, *owners, *reaches, *evens, *aboves, sum(rooms) % 2)
 
     def images(self, s: State) -> list[tuple[int, ...]]:
-        """The squares as they are and mirrored; who is to move they tell by their number."""
+        """Return the squares as they are and mirrored; their number shows who is to move."""
         squares = [1 if s.own & b else 2 if s.mask & b else 0 for b in SQUARES]
         return images(squares, SYMMETRIES)
 
     def cell_name(self, cell: int) -> str:
-        """Column a..g and row 1..6: a1 is the bottom left."""
+        """Name the cell by column a..g and row 1..6: a1 is the bottom left."""
         if cell < OWNER:
             return f"{'abcdefg'[cell // ROWS]}{cell % ROWS + 1}"
         if cell == ROOM:
@@ -284,17 +286,17 @@ class ConnectFour(Game):
         return f"{'abcdefg'[cell % COLUMNS]}-{('owner', 'reach', 'even', 'above')[(cell - OWNER) // COLUMNS]}"
 
     def phase(self, s: State) -> int:
-        """0..3 by the number of stones."""
+        """Return 0..3 by the number of stones."""
         return s.mask.bit_count() // STONES_PER_PHASE
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """Column digits such as 4453 that lead to `s`: one order of play, not always the one that was played."""
+        """Write column digits such as 4453 that lead to `s`: one order of play, not always the one that was played."""
         order = order_of_play(s)
         return self._squares(s) if order is None else "".join(str(c + 1) for c in order)
 
     def from_text(self, text: str) -> State:
-        """Reads column digits, or 42 characters X O . from the top left."""
+        """Read column digits, or 42 characters X O . from the top left."""
         stripped = text.strip()
         if len(stripped) == COLUMNS * ROWS and not set(stripped) - set("XOxo."):
             return self._from_squares(stripped)
@@ -330,11 +332,11 @@ class ConnectFour(Game):
         return s
 
     def action_to_text(self, s: State, a: int) -> str:
-        """Columns are written 1..7."""
+        """Write the column as 1..7."""
         return str(a + 1)
 
     def board(self, s: State) -> str:
-        """Six rows from the top, the column digits below, and who is to move."""
+        """Draw six rows from the top, the column digits below, and who is to move."""
         return picture(self._squares(s), COLUMNS, self._status(s))
 
     def _status(self, s: State) -> str:
@@ -343,7 +345,7 @@ class ConnectFour(Game):
             return f"{'XO'[1 - mover]} has won"
         return "a draw" if self.is_terminal(s) else f"{'XO'[mover]} to move"
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels."""

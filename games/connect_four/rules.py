@@ -1,4 +1,4 @@
-"""Connect Four for the compiled floor; `connect_four.py` says what everything means.
+"""Connect Four for the compiled backend; `game.py` says what everything means.
 
 Lines are found by shifting whole boards: a step along a row, a column or a diagonal is a shift by 7, 1, 8 or 6 bits,
 and the empty bit 6 of each column stops lines at the edge (Tromp's bitboards).
@@ -79,7 +79,7 @@ def bounds_mover(s):
 
 @jitable
 def open_along(stones, empty, step):
-    """(twos, threes): the first squares of the lines of that direction with so many stones and no opposing one."""
+    """Return (twos, threes): the first squares of that direction's lines with so many stones and no opposing one."""
     double = step + step
     stone_next, empty_next = stones >> step, empty >> step
     both, none = stones & stone_next, empty & empty_next
@@ -92,7 +92,7 @@ def open_along(stones, empty, step):
 
 @jitable
 def open_lines(stones, empty):
-    """(number of open twos, of open threes, the empty squares of the open threes: the threats)."""
+    """Return (number of open twos, of open threes, the empty squares of the open threes: the threats)."""
     twos = threes = 0
     squares = ZERO
     for step in (ONE, SIX, SEVEN, EIGHT):
@@ -139,7 +139,7 @@ def features_mover(s, out):
 
 @jitable
 def threats(stones, empty):
-    """The empty squares that would complete a four."""
+    """Return the empty squares that would complete a four."""
     squares = ZERO
     for step in (ONE, SIX, SEVEN, EIGHT):
         double = step + step
@@ -153,7 +153,7 @@ def threats(stones, empty):
 
 @jitable
 def column_threats(mine, theirs, mask, c):
-    """(owner, reach, even, above) of the column's lowest threat, and the stones that fit below a later one."""
+    """Return (owner, reach, even, above) of the column's lowest threat, and the stones that fit below a later one."""
     shift = u64(7 * c)
     mine, theirs = (mine >> shift) & COLUMN, (theirs >> shift) & COLUMN
     below = popcount((mask >> shift) & COLUMN)

@@ -42,22 +42,22 @@ class State(NamedTuple):
 
 
 def pack(piles: Sequence[int]) -> int:
-    """The piles as one word."""
+    """Return the piles as one word."""
     return int.from_bytes(bytes(piles), "little")
 
 
 def unpack(piles: int) -> tuple[int, ...]:
-    """All eight piles, the empty ones too."""
+    """Return all eight piles, the empty ones too."""
     return tuple(piles.to_bytes(MAX_PILES, "little"))
 
 
 def residues(s: State) -> tuple[int, ...]:
-    """What is left of each pile when moves in pairs have taken k + 1 at a time: all that decides who wins."""
+    """Return what is left of each pile when pairs of moves have taken k + 1 at a time: it alone decides who wins."""
     return tuple(pile % (s.k + 1) for pile in unpack(s.piles))
 
 
 def odd(n: int) -> int:
-    """+1 if n is odd, else -1."""
+    """Return +1 if n is odd, else -1."""
     return 1 if n & 1 else -1
 
 
@@ -102,21 +102,21 @@ class Matches(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """The piles of the parameters, the first player to move."""
+        """Return the piles of the parameters, the first player to move."""
         return State(pack(self.piles), self.k, 0)
 
     def to_play(self, s: State) -> int:
-        """0 for the first player, 1 for the second."""
+        """Return 0 for the first player, 1 for the second."""
         return s.player
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """Pile by pile, few matches first."""
+        """Return the actions pile by pile, few matches first."""
         return tuple(
             MAX_MATCHES * i + n - 1 for i, pile in enumerate(unpack(s.piles)) for n in range(1, min(pile, s.k) + 1)
         )
 
     def result(self, s: State, a: int) -> State:
-        """The matches are gone; then it is the other player's turn."""
+        """Remove the matches and pass the turn to the other player."""
         if a not in range(MAX_PILES * MAX_MATCHES):
             numbers = f"actions are 0..{MAX_PILES * MAX_MATCHES - 1}, written pile:count"
             raise self._illegal(s, repr(a), numbers)
@@ -124,22 +124,22 @@ class Matches(Game):
         return self._take(s, i + 1, n + 1)
 
     def is_terminal(self, s: State) -> bool:
-        """True if no match is left."""
+        """Return True if no match is left."""
         return s.piles == 0
 
     def utility(self, s: State, player: int) -> float:
-        """-1 for whoever took the last match, +1 for the other, who would be to move."""
+        """Return -1 for whoever took the last match, +1 for the other, who would be to move."""
         return 1.0 if player == s.player else -1.0
 
     def solved(self, s: State) -> dict[int, float]:
-        """Every action wins or loses, by the closed form."""
+        """Return the value of every action, +1 or -1, by the closed form."""
         from evallearn.games.matches.solver import closed_form
 
         return {a: -1.0 if closed_form(self.result(s, a)) else 1.0 for a in self.actions(s)}
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[float, ...]:
-        """As they are for the player to move, with a minus for the other."""
+        """Return the features of the position for the player to move, with a minus for the other."""
         piles, rest = unpack(s.piles), residues(s)
         filled = sum(pile > 0 for pile in piles)
         values = (
@@ -155,16 +155,16 @@ class Matches(Game):
         return values if player == s.player else tuple(-v for v in values)
 
     def phase(self, s: State) -> int:
-        """0 while a residue is 2 or more, 1 once all are 0 or 1: there misère play departs from normal play."""
+        """Return 0 while a residue is 2 or more, 1 once all are 0 or 1: there misère play departs from normal play."""
         return int(max(residues(s)) <= 1)
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """Piles, limit and who is to move, as in 3-5-7/k=3/first."""
+        """Write piles, limit and who is to move, as in 3-5-7/k=3/first."""
         return f"{'-'.join(map(str, self._shown(s)))}/k={s.k}/{PLAYERS[s.player]}"
 
     def from_text(self, text: str) -> State:
-        """Reads 3-5-7/k=3/second, with spaces too; without k the game's own, without a player the first."""
+        """Read 3-5-7/k=3/second, with spaces too; without k the game's own, without a player the first."""
         found = POSITION.fullmatch(text.strip())
         if not found:
             raise BadNotation(f"matches position {text!r}: expected piles, k and who is to move, as in 3-5-7/k=3/first")
@@ -175,11 +175,11 @@ class Matches(Game):
         return State(pack(piles), k, PLAYERS.index((found[3] or "first").lower()))
 
     def action_to_text(self, s: State, a: int) -> str:
-        """pile:count."""
+        """Write pile:count."""
         return f"{a // MAX_MATCHES + 1}:{a % MAX_MATCHES + 1}"
 
     def action_from_text(self, s: State, text: str) -> int:
-        """Reads 1:2 and 1 2 (pile, count), 2 from 1, take 2 matches from pile 1."""
+        """Read 1:2 and 1 2 (pile, count), 2 from 1, take 2 matches from pile 1."""
         stripped = text.strip()
         if found := PILE_COUNT.fullmatch(stripped):
             pile, n = int(found[1]), int(found[2])
@@ -192,12 +192,12 @@ class Matches(Game):
         return MAX_MATCHES * (pile - 1) + n - 1
 
     def board(self, s: State) -> str:
-        """A row of matches for each pile, its number and its count before it; then who is to move."""
+        """Draw a row of matches for each pile, its number and its count before it; then who is to move."""
         rows = [f"{i} ({pile}) {drawn(pile)}".rstrip() for i, pile in enumerate(self._shown(s), 1)]
         return "\n".join([*rows, self._status(s)])
 
     def _shown(self, s: State) -> tuple[int, ...]:
-        """The piles of the first position, empty ones too, and whatever a text has put beyond them."""
+        """Return the piles of the first position, empty ones too, and whatever a text has put beyond them."""
         return unpack(s.piles)[: max(len(self.piles), -(-s.piles.bit_length() // 8))]
 
     def _status(self, s: State) -> str:
@@ -207,7 +207,7 @@ class Matches(Game):
 
     # --- moves -----------------------------------------------------------------------------------------------------
     def _take(self, s: State, pile: int, n: int) -> State:
-        """`n` matches from pile number `pile`, counted from 1."""
+        """Take `n` matches from pile number `pile`, counted from 1."""
         size = unpack(s.piles)[pile - 1] if 1 <= pile <= MAX_PILES else 0
         if 1 <= n <= min(size, s.k):
             return State(s.piles - (n << 8 * (pile - 1)), s.k, 1 - s.player)
@@ -224,7 +224,7 @@ class Matches(Game):
         legal = " ".join(f"{i}:1" if n == 1 else f"{i}:1..{n}" for i, n in most) or "none"
         return IllegalAction(f'illegal action {shown} in matches position "{self.to_text(s)}": {why}; legal: {legal}')
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels."""
@@ -234,13 +234,13 @@ class Matches(Game):
 
 
 def drawn(pile: int) -> str:
-    """The pile as matches in fives."""
+    """Draw the pile as matches in fives."""
     fives = " ".join("|" * min(5, pile - i) for i in range(0, min(pile, BARS), 5))
     return fives + (" ..." if pile > BARS else "")
 
 
 def wrong_with_piles(piles: Sequence[int], fewest: int) -> str:
-    """What is wrong with the piles of a text, or nothing."""
+    """Say what is wrong with the piles of a text; return an empty text if nothing is."""
     if len(piles) > MAX_PILES:
         return f"{len(piles)} piles; give 1 to {MAX_PILES}"
     bad = next((pile for pile in piles if not fewest <= pile <= MAX_MATCHES), None)
@@ -248,12 +248,12 @@ def wrong_with_piles(piles: Sequence[int], fewest: int) -> str:
 
 
 def wrong_with_k(k: int) -> str:
-    """What is wrong with the limit, or nothing."""
+    """Say what is wrong with the limit; return an empty text if nothing is."""
     return "" if 1 <= k <= MAX_MATCHES else f"k is {k}; give 1 to {MAX_MATCHES}"
 
 
 def read_piles(piles: str | Sequence[int]) -> tuple[int, ...]:
-    """The parameter `piles`. Raises SpecError."""
+    """Read the parameter `piles`, or raise SpecError."""
     numbers: Sequence[int] = ()
     if not isinstance(piles, str):
         numbers = piles
@@ -267,7 +267,7 @@ def read_piles(piles: str | Sequence[int]) -> tuple[int, ...]:
 
 
 def read_k(k: int | str) -> int:
-    """The parameter `k`. Raises SpecError."""
+    """Read the parameter `k`, or raise SpecError."""
     number = int(k) if isinstance(k, str) and re.fullmatch(r"[0-9]{1,9}", k.strip()) else k
     if type(number) is not int or wrong_with_k(number):
         raise SpecError(f"matches: k={k!r} cannot be; give a whole number of 1 to {MAX_MATCHES}, as in k=3")

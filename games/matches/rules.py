@@ -1,4 +1,4 @@
-"""Matches for the compiled floor; `matches.py` says what everything means."""
+"""Matches for the compiled backend; `game.py` says what everything means."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors

@@ -1,6 +1,6 @@
-"""Matches solved exactly, twice: by looking at every position, and by the closed form.
+"""Matches solved exactly, twice: by trying every position, and by the closed form.
 
-The closed form is Bouton's for misère Nim, on residues modulo k + 1. It answers for any position; the table is what it
+The closed form is Bouton's for misère Nim, on residues modulo k + 1. It holds for any position; the table is what it
 is checked against, and the ground truth for searches.
 """
 
@@ -20,9 +20,9 @@ MOST_POSITIONS = 300_000
 
 @lru_cache(maxsize=16)
 def lost_positions(piles: tuple[int, ...], k: int) -> frozenset[tuple[int, ...]]:
-    """All positions of at most these piles that are lost for the player to move, by trying every move.
+    """Return all positions of at most these piles that are lost for the player to move, by trying every move.
 
-    In lexicographic order whatever a move leads to has been judged before.
+    In lexicographic order whatever a move leads to has been decided before.
     """
     if (n := prod(pile + 1 for pile in piles)) > MOST_POSITIONS:
         raise GameError(f"matches {piles} has {n} positions, the table holds {MOST_POSITIONS}: use closed_form")
@@ -39,13 +39,16 @@ def lost_positions(piles: tuple[int, ...], k: int) -> frozenset[tuple[int, ...]]
 
 
 def mover_wins(s: State) -> bool:
-    """True if the player to move wins, found by search. Raises GameError where that would take too long."""
+    """Return True if the player to move wins, found by search; raise GameError where that would take too long."""
     piles = tuple(sorted(unpack(s.piles)))
     return piles not in lost_positions(piles, s.k)
 
 
 def winning_actions(s: State) -> tuple[int, ...]:
-    """The actions after which the opponent is lost, found by search; empty if there is none, or the game is over."""
+    """Return the actions after which the opponent is lost, found by search.
+
+    There are none if the position is lost or the game is over.
+    """
     piles = unpack(s.piles)
     lost = lost_positions(piles, s.k)
     return tuple(
@@ -57,7 +60,7 @@ def winning_actions(s: State) -> tuple[int, ...]:
 
 
 def closed_form(s: State) -> bool:
-    """True if the player to move wins, at once and for any position.
+    """Return True if the player to move wins, at once and for any position.
 
     With every residue 0 or 1 an even number of ones wins; otherwise an exclusive or other than 0, as in normal play.
     """

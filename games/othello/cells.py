@@ -1,6 +1,6 @@
-"""What pattern tables see of Othello: groups of squares, and beyond them how many discs and moves there are.
+"""What pattern tables read of Othello: groups of squares, and beyond them how many discs and moves there are.
 
-Few discs are good in Othello until there are none. A sum of tables of ten squares does not see how many are left, so
+Few discs are good in Othello until there are none. A sum of tables of ten squares cannot count how many are left, so
 six cells count them, each in sixteen classes that are finest where the numbers are small:
 
     own, opp                  discs
@@ -22,7 +22,7 @@ OWN, OPP, OWN_MOVES, OPP_MOVES, OWN_SAFE, OPP_SAFE = range(64, 64 + len(COUNT_NA
 
 
 def classes(*least: int) -> tuple[int, ...]:
-    """For each number from 0 to 64 its class; all classes but the first are given by their least number."""
+    """Return for each number from 0 to 64 its class; all classes but the first are given by their least number."""
     return tuple(sum(n >= bound for bound in least) for n in range(65))
 
 
@@ -76,12 +76,12 @@ CENTRE = (
 
 
 def cell_numbers(names: str) -> tuple[int, ...]:
-    """The squares in the order in which they are named."""
+    """Return the squares in the order in which they are named."""
     return tuple(ord(name[0]) - ord("a") + 8 * (int(name[1]) - 1) for name in names.split())
 
 
 def straight(n: int) -> tuple[tuple[int, ...], ...]:
-    """All straight groups of n squares but those that are images of others."""
+    """Return all straight groups of n squares but those that are images of others."""
     found: dict[tuple[int, ...], tuple[int, ...]] = {}
     for square in range(64):
         for files, rows in DIRECTIONS:

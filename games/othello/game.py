@@ -37,7 +37,7 @@ DISCS_PER_PHASE = 11
 
 
 def ray(square: int, direction: tuple[int, int]) -> tuple[int, ...]:
-    """The squares from `square` to the edge of the board, without `square` itself, each as a word with one bit set."""
+    """Return the squares from `square`, itself excluded, to the edge of the board, each as a word with one bit set."""
     file, row = square % 8 + direction[0], square // 8 + direction[1]
     bits = []
     while 0 <= file < 8 and 0 <= row < 8:
@@ -47,7 +47,7 @@ def ray(square: int, direction: tuple[int, int]) -> tuple[int, ...]:
 
 
 def squares(names: str) -> int:
-    """The word of squares such as "a1 h8"."""
+    """Return the word of squares such as "a1 h8"."""
     return sum(1 << (ord(name[0]) - ord("a") + 8 * (int(name[1]) - 1)) for name in names.split())
 
 
@@ -75,7 +75,7 @@ class State(NamedTuple):
 
 
 def flips(own: int, opp: int, square: int) -> int:
-    """The discs that a disc of `own` on `square` would flip."""
+    """Return the discs that a disc of `own` on `square` would flip."""
     flipped = 0
     for bits in RAYS[square]:
         run = 0
@@ -89,17 +89,17 @@ def flips(own: int, opp: int, square: int) -> int:
 
 
 def moves(own: int, opp: int) -> list[int]:
-    """The empty squares where a disc of `own` flips something, ascending."""
+    """Return the empty squares where a disc of `own` flips something, ascending."""
     return [square for square in range(64) if not (own | opp) >> square & 1 and flips(own, opp, square)]
 
 
 def has_neighbour(square: int, discs: int) -> bool:
-    """True if one of the up to eight squares around holds one of `discs`."""
+    """Return True if one of the up to eight squares around holds one of `discs`."""
     return NEIGHBOURS[square] & discs != 0
 
 
 def stable(discs: int) -> int:
-    """Discs that can never be flipped, as far as propagation from the corners shows.
+    """Return the discs that can never be flipped, as far as propagation from the corners shows.
 
     A disc is stable if on each of the four axes one of its two neighbours is off the board or stable itself.
     """
@@ -113,18 +113,18 @@ def stable(discs: int) -> int:
 
 
 def is_safe(square: int, axis: int, stable_discs: int) -> bool:
-    """True if an end of the axis through `square` is closed: the board ends there, or a stable disc follows."""
+    """Return True if an end of the axis through `square` is closed: the board ends there, or a stable disc follows."""
     ends = RAYS[square][axis], RAYS[square][axis + 4]
     return any(not end or end[0] & stable_discs for end in ends)
 
 
 def exposed(discs: int, empty: int, near: int) -> int:
-    """How many of the corner-adjacent squares `near` are held by `discs` while their corner is empty."""
+    """Count the corner-adjacent squares `near` that `discs` hold while their corner is empty."""
     return sum((discs & near & around).bit_count() for corner, around in CORNER_NEIGHBOURS if empty & corner)
 
 
 def one_sided(own: int, opp: int) -> tuple[int, ...]:
-    """What is counted for each player alone, in the order of feature_names without parity."""
+    """Return what is counted for each player alone, in the order of feature_names without parity."""
     empty = FULL & ~(own | opp)
     return (
         own.bit_count(),
@@ -141,7 +141,7 @@ def one_sided(own: int, opp: int) -> tuple[int, ...]:
 
 
 def flippable(own: int, opp: int) -> int:
-    """The discs of `opp` that some move of `own` flips."""
+    """Return the discs of `opp` that some move of `own` flips."""
     found = 0
     for square in moves(own, opp):
         found |= flips(own, opp, square)
@@ -149,7 +149,7 @@ def flippable(own: int, opp: int) -> int:
 
 
 def counts(own: int, opp: int) -> tuple[int, ...]:
-    """The cells after those of the squares: see `othello_cells`."""
+    """Return the cells after those of the squares: see `cells.py`."""
     return (
         DISC_CLASSES[own.bit_count()],
         DISC_CLASSES[opp.bit_count()],
@@ -161,12 +161,12 @@ def counts(own: int, opp: int) -> tuple[int, ...]:
 
 
 def square_name(a: int) -> str:
-    """f5 for 37, pass for 64."""
+    """Write f5 for 37, pass for 64."""
     return "pass" if a == PASS else f"{'abcdefgh'[a % 8]}{a // 8 + 1}"
 
 
 def names(actions: Iterable[int]) -> str:
-    """The actions as players write them."""
+    """Write the actions as players do."""
     return " ".join(map(square_name, actions)) or "none"
 
 
@@ -221,22 +221,22 @@ class Othello(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """Two discs each in the middle, Black to move."""
+        """Return two discs each in the middle, Black to move."""
         return State(squares("e4 d5"), squares("d4 e5"), 0)
 
     def to_play(self, s: State) -> int:
-        """0 for Black, 1 for White."""
+        """Return 0 for Black, 1 for White."""
         return s.player
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """The squares where a disc flips something, ascending, or a pass alone."""
+        """Return the squares where a disc flips something, ascending, or a pass alone."""
         own_moves = moves(s.own, s.opp)
         if not own_moves and moves(s.opp, s.own):
             return (PASS,)
         return tuple(own_moves)
 
     def result(self, s: State, a: int) -> State:
-        """The disc is put and its runs are flipped; then it is the other player's turn."""
+        """Put the disc, flip its runs and pass the turn to the other player."""
         if a == PASS and self.actions(s) == (PASS,):
             return State(s.opp, s.own, 1 - s.player)
         if a not in range(64) or (s.own | s.opp) >> int(a) & 1 or not (flipped := flips(s.own, s.opp, int(a))):
@@ -244,51 +244,51 @@ class Othello(Game):
         return State(s.opp ^ flipped, s.own | flipped | 1 << int(a), 1 - s.player)
 
     def is_terminal(self, s: State) -> bool:
-        """True if neither player has a move."""
+        """Return True if neither player has a move."""
         return not moves(s.own, s.opp) and not moves(s.opp, s.own)
 
     def utility(self, s: State, player: int) -> float:
-        """+1 for more discs than the opponent, 0 for as many, -1 for fewer."""
+        """Return +1 for more discs than the opponent, 0 for as many, -1 for fewer."""
         lead = s.own.bit_count() - s.opp.bit_count()
         if player != s.player:
             lead = -lead
         return float((lead > 0) - (lead < 0))
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
-        """Own minus opposing counts; parity belongs to whoever is to move."""
+        """Return own minus opposing counts; parity belongs to whoever is to move."""
         differences = (a - b for a, b in zip(one_sided(s.own, s.opp), one_sided(s.opp, s.own), strict=True))
         parity = 1 if (s.own | s.opp).bit_count() & 1 else -1  # of 64 squares: odd discs, odd empties
         values = (*differences, parity)
         return values if player == s.player else tuple(-v for v in values)
 
     def cells(self, s: State, player: int) -> tuple[int, ...]:
-        """0 empty, 1 own, 2 the opponent's; then counts of discs, moves and safe discs in classes."""
+        """Return 0 (empty), 1 (own) or 2 (the opponent's) per square; then classes of discs, moves and safe discs."""
         own, opp = (s.own, s.opp) if player == s.player else (s.opp, s.own)
         return (*((own >> i & 1) + 2 * (opp >> i & 1) for i in range(64)), *counts(own, opp))
 
     def images(self, s: State) -> list[tuple[int, ...]]:
-        """The squares from all eight sides, and then who is to move."""
+        """Return the squares from all eight sides, and then who is to move."""
         discs = [(s.own >> i & 1) + 2 * (s.opp >> i & 1) for i in range(64)]
         return [(*image, s.player) for image in images(discs, SYMMETRIES)]
 
     def cell_name(self, cell: int) -> str:
-        """a1 is the top left; own-moves and the like for the counts."""
+        """Name a square from a1, the top left; a count as own-moves and the like."""
         return square_name(cell) if cell < 64 else COUNT_NAMES[cell - 64]
 
     def phase(self, s: State) -> int:
-        """0..5 by the number of discs."""
+        """Return 0..5 by the number of discs."""
         return (s.own | s.opp).bit_count() // DISCS_PER_PHASE
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """64 characters, X Black, O White, - empty, row by row from a1; then a space and who is to move."""
+        """Write 64 characters, X Black, O White, - empty, row by row from a1; then a space and who is to move."""
         black, white = (s.own, s.opp) if s.player == 0 else (s.opp, s.own)
         cells = ("X" if black >> i & 1 else "O" if white >> i & 1 else "-" for i in range(64))
         return "".join(cells) + " " + "XO"[s.player]
 
     def from_text(self, text: str) -> State:
-        """Reads 64-character boards (also the start of an .obf line) and transcripts such as f5d6c3."""
+        """Read 64-character boards (also the start of an .obf line) and transcripts such as f5d6c3."""
         stripped = text.strip()
         return self._from_board(text) if stripped.startswith(tuple("-.*XxOo")) else self._from_moves(text)
 
@@ -325,15 +325,15 @@ class Othello(Game):
         return self.result(s, a)
 
     def action_to_text(self, s: State, a: int) -> str:
-        """f5, or pass."""
+        """Write f5, or pass."""
         return square_name(a)
 
     def action_from_text(self, s: State, text: str) -> int:
-        """Reads f5, F5 and pass."""
+        """Read f5, F5 and pass."""
         return super().action_from_text(s, text.lower())  # type: ignore[return-value]  # actions are ints here
 
     def board(self, s: State) -> str:
-        """Eight rows with coordinates, a * on every legal move, the count and who is to move."""
+        """Draw eight rows with coordinates, a * on every legal move, the count and who is to move."""
         legal = self.actions(s)
         cells = ["*" if i in legal else c.replace("-", ".") for i, c in enumerate(self.to_text(s)[:64])]
         rows = [f"{row + 1} {' '.join(cells[8 * row : 8 * row + 8])}" for row in range(8)]
@@ -360,7 +360,7 @@ class Othello(Game):
             return "a pass is allowed only without a move"
         return f"{square_name(a)} is taken" if (s.own | s.opp) >> a & 1 else f"{square_name(a)} flips nothing"
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels."""

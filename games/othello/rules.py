@@ -1,4 +1,4 @@
-"""Othello for the compiled floor; `othello.py` says what everything means.
+"""Othello for the compiled backend; `game.py` says what everything means.
 
 A step along a row, a column or a diagonal shifts the whole board by 1, 8, 9 or 7 bits. Runs along a row or diagonal
 would wrap around the edge, so they are kept to the six middle files: no enclosed disc stands on file a or h there.
@@ -37,7 +37,7 @@ CORNER_VALUE, C_VALUE, X_VALUE, EDGE_VALUE, RING_VALUE = (
 
 @jitable
 def moves_along(own, run, step):
-    """Squares at the far ends of the runs that touch `own`, both ways at once; a run has at most six discs."""
+    """Return squares at the far ends of the runs that touch `own`, both ways at once; a run has at most six discs."""
     f = run & ((own << step) | (own >> step))
     f |= run & ((f << step) | (f >> step))
     f |= run & ((f << step) | (f >> step))
@@ -57,7 +57,7 @@ def moves(own, opp):
 
 @jitable
 def flips_up(disc, own, run, step):
-    """The run that follows `disc` towards higher bits, if a disc of `own` closes it."""
+    """Return the run that follows `disc` towards higher bits, if a disc of `own` closes it."""
     f = run & (disc << step)
     f |= run & (f << step)
     f |= run & (f << step)
@@ -69,7 +69,7 @@ def flips_up(disc, own, run, step):
 
 @jitable
 def flips_down(disc, own, run, step):
-    """The same towards lower bits."""
+    """Return the run that follows `disc` towards lower bits, if a disc of `own` closes it."""
     f = run & (disc >> step)
     f |= run & (f >> step)
     f |= run & (f >> step)
@@ -116,7 +116,7 @@ def result(s, a):
 
 @jitable
 def can_move(own, opp):
-    """Whether there is a move, one direction after the other: mostly the first will do."""
+    """Return True if there is a move, one direction after the other: mostly the first is enough."""
     middle, empty = opp & MIDDLE_FILES, ~(own | opp)
     return (
         moves_along(own, opp, EIGHT) & empty != ZERO
@@ -144,14 +144,17 @@ def utility_mover(s):
 
 @jitable
 def around(discs):
-    """The discs and their up to eight neighbours each."""
+    """Return the discs and their up to eight neighbours each."""
     row = discs | ((discs & NOT_FILE_H) << ONE) | ((discs & NOT_FILE_A) >> ONE)
     return row | (row << EIGHT) | (row >> EIGHT)
 
 
 @jitable
 def stable(discs):
-    """Propagation from the corners. A shift that wraps ends on the border, which is safe on that axis anyway."""
+    """Return the discs that can never be flipped, by propagation from the corners.
+
+    A shift that wraps ends on the border, which is safe on that axis anyway.
+    """
     found = discs & CORNERS
     before = ZERO
     while found != before:
@@ -195,7 +198,7 @@ def features_mover(s, out):
 
 @jitable
 def run_up(start, run, step):
-    """The discs of `run` that follow `start` towards higher bits, in an unbroken line."""
+    """Return the discs of `run` that follow `start` towards higher bits, in an unbroken line."""
     f = run & (start << step)
     f |= run & (f << step)
     run &= run << step
@@ -206,7 +209,7 @@ def run_up(start, run, step):
 
 @jitable
 def run_down(start, run, step):
-    """The same towards lower bits."""
+    """Return the discs of `run` that follow `start` towards lower bits, in an unbroken line."""
     f = run & (start >> step)
     f |= run & (f >> step)
     run &= run >> step
@@ -217,14 +220,14 @@ def run_down(start, run, step):
 
 @jitable
 def flippable_along(own, empty, run, step):
-    """Runs with an own disc at one end and an empty square at the other."""
+    """Return the runs with an own disc at one end and an empty square at the other."""
     up = run_up(own, run, step) & run_down(empty, run, step)
     return up | (run_down(own, run, step) & run_up(empty, run, step))
 
 
 @jitable
 def flippable(own, opp):
-    """The discs of `opp` that some move of `own` flips."""
+    """Return the discs of `opp` that some move of `own` flips."""
     middle, empty = opp & MIDDLE_FILES, ~(own | opp)
     straight = flippable_along(own, empty, middle, ONE) | flippable_along(own, empty, opp, EIGHT)
     return straight | flippable_along(own, empty, middle, SEVEN) | flippable_along(own, empty, middle, NINE)

@@ -14,7 +14,7 @@ from evallearn.games.pacman.state import (
 
 
 def beyond(here: int, first: int, last: int) -> int:
-    """Steps on a line to visit both ends of first..last: to the nearer one, and from there to the other."""
+    """Return the steps on a line to visit both ends of first..last: to the nearer one, and from there to the other."""
     if first >= here:
         return last - here
     if last <= here:
@@ -23,7 +23,7 @@ def beyond(here: int, first: int, last: int) -> int:
 
 
 def walk(s: State) -> int:
-    """A number of moves below which Pacman cannot have eaten everything, walls or no walls; there is food."""
+    """Return a number of moves below which Pacman cannot have eaten everything, walls or no walls; there is food."""
     cells = list(cells_of(s.food))
     rows, columns = ([f(cell, s.width) for cell in cells] for f in (int.__floordiv__, int.__mod__))
     upright = beyond(s.pacman // s.width, min(rows), max(rows))
@@ -32,7 +32,7 @@ def walk(s: State) -> int:
 
 
 def score_bounds(s: State) -> tuple[int, int]:
-    """(least, most) that the score can end with.
+    """Return (least, most) that the score can end with.
 
     At worst Pacman makes all his moves, eats nothing and is caught. At best he eats every scared ghost, all ghosts
     again after each capsule, and all the food in as few moves as `walk` says; where he has not so many moves left, a

@@ -1,4 +1,4 @@
-"""The bounds of the score for the compiled floor; `bounds.py` says what everything means."""
+"""The bounds of the score for the compiled backend; `bounds.py` says what everything means."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors
@@ -32,7 +32,7 @@ jitable(beyond)
 
 @jitable
 def highest_bit(x):
-    """Index of the highest set bit; x must not be 0."""
+    """Return the index of the highest set bit; x must not be 0."""
     i = 0
     for half in (32, 16, 8, 4, 2, 1):
         if (x >> u64(half)) != ZERO:
@@ -43,7 +43,7 @@ def highest_bit(x):
 
 @jitable
 def fold(low, high, across):
-    """The columns of a set's cells: all its rows laid on each other."""
+    """Return the columns of a set's cells: all its rows laid on each other."""
     columns = ZERO
     row = (ONE << across) - ONE
     while (low | high) != ZERO:

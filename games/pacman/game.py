@@ -1,6 +1,6 @@
-"""Pacman in small mazes: he eats, the ghosts hunt him, and the score is what they play for.
+"""Pacman in small mazes: he eats, the ghosts chase him, and the score is what they play for.
 
-A two-player zero-sum game without chance, as minimax wants it: player 0 is Pacman, player 1 moves every ghost, one
+A two-player zero-sum game without chance, as minimax needs it: player 0 is Pacman, player 1 moves every ghost, one
 after the other, so that player 1 plays several times in a row where there are several. Or each ghost is a player, or
 chance moves them: `seats.py`. The rules are those of the classic teaching version:
 
@@ -66,25 +66,25 @@ HUNTER = {**HUNGRY, "capsule_near": 1, "scared": 20, "scared_near": 8}
 
 
 def reverse(heading: int) -> int:
-    """The direction straight back; none where the ghost has not moved yet."""
+    """Return the direction straight back; none where the ghost has not moved yet."""
     return STOP if heading == STOP else (heading + 2) % 4
 
 
 def ghost_actions(s: State, ghost: Ghost) -> tuple[int, ...]:
-    """Every way but straight back; back where that is the only one; a wait in a cell without exits."""
+    """Return every way but straight back; back where that is the only one; a wait in a cell without exits."""
     ways = tuple(s.steps(ghost.cell))
     return tuple(a for a in ways if a != reverse(ghost.heading)) or ways or (STOP,)
 
 
 def choices(s: State) -> tuple[int, ...]:
-    """What Pacman, or the ghost whose turn it is, can do."""
+    """Return what Pacman, or the ghost whose turn it is, can do."""
     if s.is_over:
         return ()
     return (*s.steps(s.pacman), STOP) if s.turn == 0 else ghost_actions(s, s.ghosts[s.turn - 1])
 
 
 def meet(s: State, who: Sequence[int]) -> State:
-    """Pacman meets those of the ghosts numbered `who` that stand on his cell."""
+    """Let Pacman meet those of the ghosts numbered `who` that stand on his cell."""
     ghosts, score, caught = list(s.ghosts), s.score, False
     for i in who:
         if ghosts[i].cell != s.pacman:
@@ -98,7 +98,7 @@ def meet(s: State, who: Sequence[int]) -> State:
 
 
 def move_pacman(s: State, a: int) -> State:
-    """One step, and what lies there."""
+    """Move Pacman one step and take what lies there."""
     cell = s.pacman if a == STOP else s.steps(s.pacman)[a]
     here, score, ghosts = 1 << cell, s.score + MOVE_POINTS, s.ghosts
     if s.food & here:
@@ -112,7 +112,7 @@ def move_pacman(s: State, a: int) -> State:
 
 
 def move_ghost(s: State, number: int, a: int) -> State:
-    """One step, and one move less to be scared."""
+    """Move the ghost one step, with one move less to be scared."""
     ghost = s.ghosts[number]
     cell = ghost.cell if a == STOP else s.steps(ghost.cell)[a]
     moved = Ghost(cell, a, max(0, ghost.scared - 1), ghost.start)
@@ -131,13 +131,13 @@ class Pacman(Game):
         "moves": f"how many moves Pacman has, 1 to {MAX_MOVES} (default {notation.DEFAULT_MOVES})",
         "ghosts": "together: one player; apart: a player each; random: moved by chance (default together)",
     }
-    # As Pacman sees them; to the ghosts all have the opposite sign. Distances are steps through the maze.
+    # From Pacman's side; to the ghosts all have the opposite sign. Distances are steps through the maze.
     feature_names: ClassVar[tuple[str, ...]] = (
         "side",  # always 1: what the game is worth to Pacman, whatever else
         "score",  # points so far
         "food",  # dots left
         # Steps to eat everything, always going to the nearest dot. (The steps to that one alone jump when it is eaten:
-        # an Eval with them makes Pacman stand beside it.)
+        # an evaluator with them makes Pacman stand beside it.)
         "tour",
         "ghosts_1",  # ghosts that are not scared within 1 step
         "ghosts_2",  # within 2 steps
@@ -172,7 +172,10 @@ class Pacman(Game):
     }
 
     def __init__(self, maze: str = "small", moves: int | str = notation.DEFAULT_MOVES, ghosts: str = TOGETHER) -> None:
-        """maze: a name or rows; moves: how many Pacman has; ghosts: who plays them."""
+        """Set up the maze.
+
+        maze: a name or rows; moves: how many Pacman has; ghosts: who plays them.
+        """
         limit = str(moves).strip()
         if not (limit.isascii() and limit.isdigit() and len(limit) < 9 and 1 <= int(limit) <= MAX_MOVES):
             raise SpecError(f"pacman moves={moves!r}: give a whole number from 1 to {MAX_MOVES}")
@@ -191,7 +194,7 @@ class Pacman(Game):
             self.name = ",".join(["pacman", *given])
 
     def _seat(self, ghosts: str) -> list[str]:
-        """Give the ghosts their players; answers what the name must tell of it."""
+        """Give the ghosts their players; return what the name must say of it."""
         if ghosts not in WAYS:
             raise unknown("pacman ghosts", str(ghosts), WAYS)
         self.ghosts = ghosts
@@ -208,51 +211,54 @@ class Pacman(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """The maze as drawn, Pacman to move."""
+        """Return the maze as drawn, Pacman to move."""
         return self._initial
 
     def to_play(self, s: State) -> int:
-        """0 for Pacman, 1 for every ghost; or i for the i-th ghost; or CHANCE for every ghost."""
+        """Return 0 for Pacman, 1 for every ghost; or i for the i-th ghost; or CHANCE for every ghost."""
         if self.ghosts == RANDOM:
             return CHANCE if s.turn and not s.is_over else 0
         return s.turn if self.ghosts == APART else min(s.turn, 1)
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """North, east, south, west; stop, the last, for Pacman always and for a ghost where there is no exit."""
+        """Return north, east, south, west, as far as they are open; then stop.
+
+        Stop is for Pacman always, and for a ghost where there is no exit.
+        """
         return () if self.to_play(s) == CHANCE else choices(s)
 
     def chances(self, s: State) -> list[tuple[int, float]]:
-        """All moves of a ghost that goes at random, with the same probability."""
+        """Return all moves of a ghost that goes at random, with the same probability."""
         ways = choices(s)
         return [(a, 1 / len(ways)) for a in ways]
 
     def result(self, s: State, a: int) -> State:
-        """Pacman or the ghost whose turn it is takes a step; then it is the next one's turn."""
+        """Move Pacman or the ghost whose turn it is one step, and pass the turn to the next one."""
         if a not in choices(s):
             raise self._illegal(s, a)
         after = move_pacman(s, int(a)) if s.turn == 0 else move_ghost(s, s.turn - 1, int(a))
         return after._replace(turn=(s.turn + 1) % (1 + len(s.ghosts)))
 
     def is_terminal(self, s: State) -> bool:
-        """Caught, all food eaten, or no moves left."""
+        """Return True if Pacman is caught, all food is eaten, or no moves are left."""
         return s.is_over
 
     def utility(self, s: State, player: int) -> float:
-        """The score to Pacman, the opposite to the ghosts; to ghosts apart what `seats.py` says."""
+        """Return the score to Pacman, its negative to the ghosts; to ghosts apart what `seats.py` says."""
         if self.ghosts == APART:
             return seats.utility_apart(s, player)
         return float(s.score if player == 0 else 0 - s.score)
 
     def bounds(self, s: State, player: int) -> tuple[float, float]:
-        """What `score_bounds` says, or the opposite to the ghosts, apart or not."""
+        """Return what `score_bounds` says, negated for the ghosts, apart or not."""
         if self.ghosts == APART and s.is_over:
             return (self.utility(s, player),) * 2
         least, most = score_bounds(s)
         return (float(least), float(most)) if player == 0 else (0.0 - most, 0.0 - least)
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
-        """What feature_names says, or the opposite to the ghosts."""
+        """Return what feature_names says, negated for the ghosts."""
         away = s.distances([s.pacman])
         ghost_away = s.distances(ghost.cell for ghost in s.ghosts if not ghost.scared)
         safe = [cell for cell, d in away.items() if d < ghost_away.get(cell, d + 1)]
@@ -280,22 +286,22 @@ class Pacman(Game):
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """The rows with / between them, the ghosts, the score, the moves left and whose turn it is."""
+        """Write the rows with / between them, the ghosts, the score, the moves left and whose turn it is."""
         return notation.to_text(s)
 
     def from_text(self, text: str) -> State:
-        """Reads to_text's form, and a maze alone as its starting position."""
+        """Read to_text's form, and a maze alone as its starting position."""
         s = notation.from_text(text)
         if self.ghosts == APART:
             notation.check_apart(text, s, self.n_players - 1, self.name)
         return s
 
     def action_to_text(self, s: State, a: int) -> str:
-        """north, east, south, west, stop."""
+        """Write north, east, south, west, stop."""
         return ACTIONS[a]
 
     def action_from_text(self, s: State, text: str) -> int:
-        """Reads the words, n e s w, up right down left, and stay or wait for stop."""
+        """Read the words, n e s w, up right down left, and stay or wait for stop."""
         word = text.strip().lower()
         if word not in ALIASES:
             raise BadNotation(f"pacman: {text!r} is no move; expected one of {' '.join(ACTIONS)}")
@@ -304,7 +310,7 @@ class Pacman(Game):
         return ALIASES[word]
 
     def board(self, s: State) -> str:
-        """The maze with coordinates, each ghost as its number, the score and who is to move."""
+        """Draw the maze with coordinates, each ghost as its number, the score and who is to move."""
         return f"{notation.picture(s)}\n{self._status(s)}"
 
     def _status(self, s: State) -> str:
@@ -335,7 +341,7 @@ class Pacman(Game):
         here = s.ghosts[s.turn - 1].cell if s.turn else s.pacman
         return "a ghost turns back only in a dead end" if a in s.steps(here) else "a wall is there"
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels, as the ghosts are played."""
@@ -348,9 +354,9 @@ class Pacman(Game):
         return APART_RULES if self.ghosts == APART else RANDOM_RULES
 
     def encode(self, s: State) -> tuple[int, ...]:
-        """See `notation.py`."""
+        """Return the words of the position: see `notation.py`."""
         return notation.encode(s)
 
     def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
-        """The inverse of `encode`."""
+        """Return the state of the words: the inverse of `encode`."""
         return notation.decode(words)

@@ -35,13 +35,13 @@ GHOST = re.compile(r"([a-z])([1-9][0-9]?)([NESW-])(?:!([0-9]{1,2}))?(?:@([a-z])(
 
 
 def cell_name(s: State, cell: int) -> str:
-    """b2: column letter and row number, from the top left."""
+    """Return b2: column letter and row number, from the top left."""
     return f"{chr(ord('a') + cell % s.width)}{cell // s.width + 1}"
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
 def mark(s: State, cell: int, ghosts: bool = False) -> str:
-    """What the rows show of a cell."""
+    """Return what the rows show of a cell."""
     if s.walls >> cell & 1:
         return "%"
     if cell == s.pacman:
@@ -52,27 +52,30 @@ def mark(s: State, cell: int, ghosts: bool = False) -> str:
 
 
 def rows_text(s: State, *, ghosts: bool = False) -> str:
-    """The rows with / between them."""
+    """Write the rows with / between them."""
     rows = (range(y * s.width, (y + 1) * s.width) for y in range(s.height))
     return "/".join("".join(mark(s, cell, ghosts) for cell in row) for row in rows)
 
 
 def ghost_text(s: State, ghost: Ghost) -> str:
-    """g2W!13@e2."""
+    """Write g2W!13@e2."""
     scared = f"!{ghost.scared}" if ghost.scared else ""
     start = f"@{cell_name(s, ghost.start)}" if ghost.start != ghost.cell else ""
     return f"{cell_name(s, ghost.cell)}{HEADINGS[ghost.heading]}{scared}{start}"
 
 
 def to_text(s: State) -> str:
-    """The whole position on one line."""
+    """Write the whole position on one line."""
     ghosts = ",".join(ghost_text(s, ghost) for ghost in s.ghosts)
     fields = f"ghosts={ghosts} score={s.score} moves={s.moves} turn={s.turn}"
     return f"{rows_text(s)} {fields}" + (" caught" if s.caught else "")
 
 
 def picture(s: State) -> str:
-    """The maze with coordinates, each ghost as its number, X where Pacman was caught; score, moves, scared ghosts."""
+    """Draw the maze with coordinates, each ghost as its number, X where Pacman was caught.
+
+    Below it: score, moves, scared ghosts.
+    """
     marks = [mark(s, cell).replace("-", " ") for cell in range(s.width * s.height)]
     for i, ghost in reversed(list(enumerate(s.ghosts, 1))):
         if ghost.cell != s.pacman:
@@ -101,7 +104,7 @@ def bad(text: str, why: str) -> BadNotation:
 
 
 def from_text(text: str) -> State:
-    """The position that `text` says. Raises BadNotation."""
+    """Read the position of `text`, or raise BadNotation."""
     end = text.rfind("%") + 1  # the bottom wall
     drawing = read_rows(text, text[:end])
     fields, caught = read_fields(text, text[end:])
@@ -120,7 +123,7 @@ def from_text(text: str) -> State:
 
 
 def read_maze(text: str) -> State:
-    """A maze to begin with: rows alone, and something to eat."""
+    """Read a maze to begin with: rows alone, and something to eat."""
     s = from_text(text)
     if text.rstrip()[-1] != "%" or not s.food:
         what = "has no food: draw some as ." if not s.food else "goes on after its last row: end it there"
@@ -129,7 +132,7 @@ def read_maze(text: str) -> State:
 
 
 def read_rows(text: str, rows_part: str) -> Drawing:
-    """Rows with / or line breaks between them; spaces inside a row are empty cells."""
+    """Read rows with / or line breaks between them; spaces inside a row are empty cells."""
     rows = [row.strip() for row in re.split(r"[/\n]", rows_part) if row.strip()]
     if len(rows) < 3:
         raise bad(text, f"{len(rows)} rows; expected 3 or more, such as %%%%%/%P.G%/%%%%%")
@@ -154,7 +157,7 @@ def read_rows(text: str, rows_part: str) -> Drawing:
 
 
 def read_fields(text: str, part: str) -> tuple[Mapping[str, str], bool]:
-    """The fields after the rows, and whether `caught` stands at the end."""
+    """Read the fields after the rows, and whether `caught` stands at the end."""
     words = part.split()
     caught = words[-1:] == ["caught"]
     fields: dict[str, str] = {}
@@ -175,7 +178,7 @@ def number(text: str, name: str, value: str, low: int, high: int) -> int:
 
 
 def read_ghosts(text: str, s: State, drawn: Sequence[int], listed: str | None) -> tuple[Ghost, ...]:
-    """The ghosts as they are drawn, in reading order, or as they are listed."""
+    """Return the ghosts as they are drawn, in reading order, or as they are listed."""
     if drawn and listed is not None:
         raise bad(text, "ghosts are both drawn and listed: keep one of them")
     parts = listed.split(",") if listed else []
@@ -205,7 +208,7 @@ def read_cell(text: str, s: State, letter: str, row: str) -> int:
 
 
 def check(text: str, s: State) -> None:
-    """Refuse what the rules cannot go on with."""
+    """Refuse a position from which the rules cannot go on."""
     away = s.distances([s.pacman])
     for cell in cells_of(s.food | s.capsules):
         if cell not in away:
@@ -243,7 +246,7 @@ WORD = (1 << 64) - 1
 
 
 def encode(s: State) -> tuple[int, ...]:
-    """The fields of rules.State: three sets of cells, two words each, then ghosts, setup and clock."""
+    """Return the fields of rules.State: three sets of cells, two words each, then ghosts, setup and clock."""
     ghosts = sum((g.cell | g.heading << 7 | g.scared << 10) << 16 * i for i, g in enumerate(s.ghosts))
     starts = sum(g.start << 7 * i for i, g in enumerate(s.ghosts))
     setup = starts | len(s.ghosts) << 28 | s.width << 31
@@ -253,7 +256,7 @@ def encode(s: State) -> tuple[int, ...]:
 
 
 def decode(words: Sequence[int]) -> State:
-    """The inverse of `encode`."""
+    """Return the state of the words: the inverse of `encode`."""
     w = [int(word) for word in words]
     ghosts, setup, clock = w[6:]
     count = setup >> 28 & 7

@@ -1,4 +1,4 @@
-"""Pacman for the compiled floor; `game.py` says what everything means.
+"""Pacman for the compiled backend; `game.py` says what everything means.
 
 A step moves a whole set of cells: 1 bit east and west, `width` bits south and north; the walls around every maze catch
 what would run over the edge.
@@ -157,10 +157,10 @@ def utility_mover(s):
     return np.float32(points if turn(s) == 0 else 0 - points)
 
 
-# --- what an Eval sees -----------------------------------------------------------------------------------------------
+# --- what an evaluator reads -----------------------------------------------------------------------------------------
 @jitable
 def grown(low, high, free_low, free_high, across):
-    """The set and all cells one step from it."""
+    """Return the set and all cells one step from it."""
     rest = WORD_BITS - across
     sideways_low = low | (low << ONE) | (low >> ONE) | (high << LAST_BIT)
     sideways_high = high | (high << ONE) | (high >> ONE) | (low >> LAST_BIT)
@@ -171,7 +171,7 @@ def grown(low, high, free_low, free_high, across):
 
 @jitable
 def tour(s):
-    """Steps to eat everything, always going to the nearest dot, of several to the one with the lowest cell."""
+    """Count the steps to eat everything, always going to the nearest dot, of several to the lowest cell."""
     across, free_low, free_high = width(s), ~s.walls_low, ~s.walls_high
     food_low, food_high = s.food_low, s.food_high
     low, high = bit(pacman(s))
@@ -191,7 +191,7 @@ def tour(s):
 
 @jitable
 def ghost_sets(s):
-    """(low, high) of the ghosts that are not scared, of those that are, and how many these are."""
+    """Return (low, high) of the ghosts that are not scared, of those that are, and how many these are."""
     active_low = active_high = scared_low = scared_high = ZERO
     n_scared = 0
     for i in range(n_ghosts(s)):
@@ -208,7 +208,7 @@ def ghost_sets(s):
 
 @jitable
 def active_ghosts_on(s, low, high):
-    """How many ghosts that are not scared stand on the set."""
+    """Count the ghosts on the set that are not scared."""
     n = 0
     for i in range(n_ghosts(s)):
         if scared(ghost(s, i)) == ZERO and has(low, high, ghost(s, i) & CELL):
@@ -218,7 +218,10 @@ def active_ghosts_on(s, low, high):
 
 @jitable
 def features_to(s, sign, out):
-    """As Pacman sees them, times the sign. One flood from Pacman and one from the ghosts, step by step together."""
+    """Write the features from Pacman's side, times the sign.
+
+    One flood from Pacman and one from the ghosts, step by step together.
+    """
     across, free_low, free_high = width(s), ~s.walls_low, ~s.walls_high
     theirs_low, theirs_high, scared_low, scared_high, n_scared = ghost_sets(s)
     mine_low, mine_high = bit(pacman(s))

@@ -1,4 +1,4 @@
-"""Ghosts apart and ghosts at random for the compiled floor; `seats.py` says what everything means."""
+"""Ghosts apart and ghosts at random for the compiled backend; `seats.py` says what everything means."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors

@@ -25,7 +25,7 @@ MOST_POINTS = 4096
 
 @lru_cache(maxsize=64)
 def ways(width: int, walls: int) -> tuple[Mapping[int, int], ...]:
-    """For each cell {direction: neighbour} without the walls, north first and clockwise."""
+    """Return for each cell {direction: neighbour} without the walls, north first and clockwise."""
     around = ((cell - width, cell + 1, cell + width, cell - 1) for cell in range(walls.bit_length()))
     return tuple(
         {a: there for a, there in enumerate(cells) if there >= 0 and not walls >> there & 1} for cells in around
@@ -61,11 +61,11 @@ class State(NamedTuple):
         return self.walls.bit_length() // self.width
 
     def steps(self, cell: int) -> Mapping[int, int]:
-        """{direction: neighbour} without the walls, north first and clockwise."""
+        """Return {direction: neighbour} without the walls, north first and clockwise."""
         return ways(self.width, self.walls)[cell]
 
     def distances(self, sources: Iterable[int]) -> dict[int, int]:
-        """{cell: steps from the nearest source} of all cells that can be reached; ghosts are in nobody's way."""
+        """Return {cell: steps from the nearest source} of all reachable cells; ghosts block nobody."""
         found = dict.fromkeys(sources, 0)
         queue = deque(found)
         while queue:
@@ -77,7 +77,7 @@ class State(NamedTuple):
         return found
 
     def tour(self) -> int:
-        """Steps to eat everything, always going to the nearest dot, of several to the one with the lowest cell."""
+        """Count the steps to eat everything, always going to the nearest dot, of several to the lowest cell."""
         cell, food, total = self.pacman, self.food, 0
         while food:
             reached, front = {cell}, {cell}
@@ -96,7 +96,7 @@ class State(NamedTuple):
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The least and the most that the score can become from here, without a thought for how the maze looks."""
+        """The least and the most that the score can become from here, however the maze is built."""
         if self.is_over:
             return self.score, self.score
         ghosts = len(self.ghosts) * self.capsules.bit_count() + sum(ghost.scared > 0 for ghost in self.ghosts)
@@ -105,7 +105,7 @@ class State(NamedTuple):
 
 
 def cells_of(bits: int) -> Iterator[int]:
-    """The cells of a set, ascending."""
+    """Return the cells of a set, ascending."""
     return (cell for cell in range(bits.bit_length()) if bits >> cell & 1)
 
 

@@ -93,7 +93,7 @@ def with_ghost(ghosts, i, new):
 
 @jitable
 def at_start(s, i):
-    """The ghost as it comes back: at its start, not heading anywhere, not scared."""
+    """Return the ghost as it comes back: at its start, not heading anywhere, not scared."""
     return ((s.setup >> u64(7 * i)) & CELL) | (u64(STOP) << HEADING_AT)
 
 
@@ -104,13 +104,13 @@ def scared(ghost_bits):
 
 @jitable
 def has(low, high, cell):
-    """Whether the set holds the cell."""
+    """Return True if the set holds the cell."""
     return (((high if cell > SIX_BITS else low) >> (cell & SIX_BITS)) & ONE) != ZERO
 
 
 @jitable
 def bit(cell):
-    """The set of one cell."""
+    """Return the set of one cell."""
     one = ONE << (cell & SIX_BITS)
     return (ZERO, one) if cell > SIX_BITS else (one, ZERO)
 

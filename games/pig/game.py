@@ -1,6 +1,6 @@
 """Pig: roll a die as often as you dare; a 1 loses the turn total, holding banks it; the first to reach the target wins.
 
-A turn begins with a roll (a pass would never pay: `pig_solver` shows it). Where banked points and turn total together
+A turn begins with a roll (a pass would never pay: `solver.py` shows it). Where banked points and turn total together
 reach the target, they are banked at once and the game is won, since nobody would do anything else.
 
 A roll is a chance node: action ROLL leads to it, and its outcomes are the faces 1..6. Games have no longest length,
@@ -46,7 +46,7 @@ class State(NamedTuple):
 
 
 def banked(s: State) -> tuple[int, int]:
-    """The points of the player whose turn it is, then of the other."""
+    """Return the points of the player whose turn it is, then of the other."""
     return (s.first, s.second) if s.player == 0 else (s.second, s.first)
 
 
@@ -90,25 +90,25 @@ class Pig(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """No points, the first player to roll."""
+        """Return no points, with the first player to roll."""
         return State(0, 0, 0, 0, 0, self.target)
 
     def to_play(self, s: State) -> int:
-        """0 for the first player, 1 for the second, CHANCE while the die rolls. At the end the winner."""
+        """Return 0 for the first player, 1 for the second, CHANCE while the die rolls; at the end the winner."""
         return CHANCE if s.rolling else s.player
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """Roll or hold; a turn begins with a roll."""
+        """Return roll and hold; a turn begins with a roll."""
         if s.rolling or self.is_terminal(s):
             return ()
         return (ROLL, HOLD) if s.turn else (ROLL,)
 
     def chances(self, s: State) -> tuple[tuple[int, float], ...]:
-        """The six faces."""
+        """Return the six faces."""
         return tuple((face, 1 / 6) for face in FACES)
 
     def result(self, s: State, a: int) -> State:
-        """The die is thrown, a face counted, or the turn total banked."""
+        """Throw the die, count a face, or bank the turn total."""
         if a not in (FACES if s.rolling else self.actions(s)):
             raise self._illegal(s, a)
         if a == ROLL:
@@ -123,20 +123,23 @@ class Pig(Game):
         return s._replace(turn=turn, rolling=0)
 
     def _bank(self, s: State, points: int, player: int) -> State:
-        """The points are added; then the turn is `player`'s."""
+        """Add the points and give the turn to `player`."""
         first, second = (points, 0) if s.player == 0 else (0, points)
         return State(s.first + first, s.second + second, 0, player, 0, s.target)
 
     def is_terminal(self, s: State) -> bool:
-        """True if someone has reached the target."""
+        """Return True if someone has reached the target."""
         return max(s.first, s.second) >= s.target
 
     def utility(self, s: State, player: int) -> float:
-        """+1 for who reached the target, -1 for the other."""
+        """Return +1 for who reached the target, -1 for the other."""
         return 1.0 if (s.first, s.second)[player] >= s.target else -1.0
 
     def solved(self, s: State) -> dict[int, float] | None:
-        """By value iteration, which takes a second or two at first; None if the target is too far for its table."""
+        """Return the value of every action by value iteration, which takes a second or two at first.
+
+        None if the target is too far for its table.
+        """
         from evallearn.games.pig.solver import MOST_POINTS, table_of, win_probability
 
         if s.target > MOST_POINTS:
@@ -144,13 +147,13 @@ class Pig(Game):
         table = table_of(s.target)
         return {a: 2 * win_probability(table, self.result(s, a), s.player) - 1 for a in self.actions(s)}
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def viewer(self, s: State) -> int:
-        """Whose turn it is, also while the die rolls."""
+        """Return whose turn it is, also while the die rolls."""
         return s.player
 
     def features(self, s: State, player: int) -> tuple[float, ...]:
-        """As they are for the player whose turn it is, with a minus for the other."""
+        """Return the features for the player whose turn it is, with a minus for the other."""
         own, other = banked(s)
         values = (
             own - other,
@@ -167,17 +170,17 @@ class Pig(Game):
         return values if player == s.player else tuple(-v for v in values)
 
     def phase(self, s: State) -> int:
-        """0..3: in which quarter of the way the leader stands."""
+        """Return 0..3: in which quarter of the way the leader stands."""
         return min(3, 4 * max(s.first, s.second) // s.target)
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """Points, turn total, target and whose turn it is, as in 34-51/turn=12/target=100/first, and /rolling."""
+        """Write points, turn total, target and whose turn it is, as in 34-51/turn=12/target=100/first, and /rolling."""
         text = f"{s.first}-{s.second}/turn={s.turn}/target={s.target}/{PLAYERS[s.player]}"
         return text + "/rolling" if s.rolling else text
 
     def from_text(self, text: str) -> State:
-        """Reads 34-51/turn=12/target=100/first/rolling, with spaces too; all but the points may be left out."""
+        """Read 34-51/turn=12/target=100/first/rolling, with spaces too; all but the points may be left out."""
         found = POSITION.fullmatch(text.strip())
         if not found:
             form = "expected points, turn total and whose turn it is, as in 34-51/turn=12/first"
@@ -190,7 +193,7 @@ class Pig(Game):
         return s
 
     def _wrong(self, s: State) -> str:
-        """Why there is no such position, or nothing."""
+        """Say why there is no such position; return an empty text if there is."""
         own, other = banked(s)
         if not MIN_TARGET <= s.target <= MAX_TARGET:
             return f"the target is {s.target}; give {MIN_TARGET} to {MAX_TARGET}"
@@ -203,11 +206,11 @@ class Pig(Game):
         return ""
 
     def action_to_text(self, s: State, a: int) -> str:
-        """roll, hold, or the face of the die."""
+        """Write roll, hold, or the face of the die."""
         return {ROLL: "roll", HOLD: "hold"}.get(a, str(a))
 
     def action_from_text(self, s: State, text: str) -> int:
-        """Reads roll, r, hold and h; while the die rolls, the face 1..6 that it shows."""
+        """Read roll, r, hold and h; while the die rolls, the face 1..6 that it shows."""
         word = text.strip().lower()
         words = {str(face): face for face in FACES} if s.rolling else {"roll": ROLL, "r": ROLL, "hold": HOLD, "h": HOLD}
         if word not in words:
@@ -217,7 +220,7 @@ class Pig(Game):
         return words[word]
 
     def board(self, s: State) -> str:
-        """Both players' points on the way to the target, the turn total behind them, and what happens next."""
+        """Draw both players' points on the way to the target, the turn total behind them, and what happens next."""
         rows = []
         for player, points in enumerate((s.first, s.second)):
             turn = s.turn if player == s.player else 0
@@ -242,7 +245,7 @@ class Pig(Game):
         shown = self.action_to_text(s, a) if a in (ROLL, HOLD) else repr(a)
         return IllegalAction(f'illegal action {shown} in pig position "{self.to_text(s)}": {why}; legal: {legal}')
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels."""
@@ -256,14 +259,14 @@ WIDTH = 50
 
 
 def bar(points: int, turn: int, target: int) -> str:
-    """The points as =, the turn total as +, what is missing as dots."""
+    """Draw the points as =, the turn total as +, what is missing as dots."""
     done = min(WIDTH, WIDTH * points // target)
     hoped = min(WIDTH, WIDTH * (points + turn) // target)
     return "=" * done + "+" * (hoped - done) + "." * (WIDTH - hoped)
 
 
 def read_target(target: int | str) -> int:
-    """The parameter `target`. Raises SpecError."""
+    """Read the parameter `target`, or raise SpecError."""
     number = int(target) if isinstance(target, str) and re.fullmatch(r"[0-9]{1,9}", target.strip()) else target
     if type(number) is not int or not MIN_TARGET <= number <= MAX_TARGET:
         limits = f"give a whole number of {MIN_TARGET} to {MAX_TARGET}"

@@ -1,4 +1,4 @@
-"""Pig for the compiled floor; `pig.py` says what everything means."""
+"""Pig for the compiled backend; `game.py` says what everything means."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors

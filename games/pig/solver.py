@@ -29,13 +29,13 @@ MOST_SWEEPS = 300
 
 @njit
 def hold_value(P, i, j, k):
-    """To bank k points, i + k being short of the target: then the opponent is to move."""
+    """Return the value of banking k points, i + k being short of the target: then the opponent is to move."""
     return 1.0 - P[j, i + k, 0]
 
 
 @njit
 def roll_value(P, i, j, k):
-    """To roll once and play on: a 1 hands over, a total that reaches the target wins."""
+    """Return the value of rolling once and playing on: a 1 passes the turn, a total that reaches the target wins."""
     total = 1.0 - P[j, i, 0]
     for face in range(2, 7):
         total += 1.0 if i + k + face >= P.shape[0] else P[i, j, k + face]
@@ -44,7 +44,7 @@ def roll_value(P, i, j, k):
 
 @njit
 def sweep(P, i, j):
-    """One improvement of P[i, j, :]; answers how much P[i, j, 0] changed."""
+    """Improve P[i, j, :] once; return how much P[i, j, 0] changed."""
     before = P[i, j, 0]
     for k in range(P.shape[0] - i - 1, 0, -1):
         P[i, j, k] = max(roll_value(P, i, j, k), hold_value(P, i, j, k))
@@ -64,7 +64,7 @@ def fill(P):
 
 
 def solve_pig(target: int = 100) -> Any:
-    """float64[target, target, target]: P as above, exact to about 1e-12; entries with i + k >= target are 0."""
+    """Return float64[target, target, target]: P as above, exact to about 1e-12; entries with i + k >= target are 0."""
     if not 2 <= target <= MOST_POINTS:
         raise GameError(f"solve_pig({target}): the table serves targets of 2 to {MOST_POINTS}")
     table = np.zeros((target, target, target))
@@ -74,12 +74,15 @@ def solve_pig(target: int = 100) -> Any:
 
 @lru_cache(maxsize=2)
 def table_of(target: int) -> Any:
-    """`solve_pig`, kept for the next call. Do not write to it."""
+    """Return `solve_pig`'s table, kept for the next call. Do not write to it."""
     return solve_pig(target)
 
 
 def win_probability(table: Any, s: State, player: int) -> float:
-    """The probability with which `player` wins from any state of Pig under optimal play; `table` is solve_pig's."""
+    """Return the probability with which `player` wins from any state of Pig under optimal play.
+
+    table: the one of `solve_pig`.
+    """
     own, other = (s.first, s.second) if s.player == 0 else (s.second, s.first)
     if max(own, other) >= s.target:
         chance = float(own >= s.target)
@@ -91,7 +94,7 @@ def win_probability(table: Any, s: State, player: int) -> float:
 
 
 def best_action(table: Any, s: State) -> int:
-    """The optimal action of a player's decision: HOLD where it is as good as ROLL."""
+    """Return the optimal action of a player's decision: HOLD where it is as good as ROLL."""
     own, other = (s.first, s.second) if s.player == 0 else (s.second, s.first)
     if s.turn == 0:
         return ROLL

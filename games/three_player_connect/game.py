@@ -45,22 +45,22 @@ class State(NamedTuple):
 
 
 def stones(s: State) -> int:
-    """All stones."""
+    """Return all stones."""
     return s.own | s.next | s.last
 
 
 def has_four(stones: int) -> bool:
-    """True if `stones` fill one of the lines."""
+    """Return True if `stones` fill one of the lines."""
     return any(stones & line == line for line in LINES)
 
 
 def open_lines(stones: int, empty: int, count: int) -> int:
-    """Lines of `count` stones and otherwise empty squares."""
+    """Count the lines of `count` stones and otherwise empty squares."""
     return sum((stones & line).bit_count() == count and not line & ~(stones | empty) for line in LINES)
 
 
 def threats(stones: int, empty: int) -> int:
-    """The empty squares that would complete a four."""
+    """Return the empty squares that would complete a four."""
     squares = 0
     for line in LINES:
         rest = line & ~stones
@@ -70,7 +70,7 @@ def threats(stones: int, empty: int) -> int:
 
 
 def playable(mask: int) -> int:
-    """The squares where the next stone of each column would land."""
+    """Return the squares where the next stone of each column would land."""
     return sum(bit(c, height(mask, c)) for c in range(COLUMNS) if height(mask, c) < ROWS)
 
 
@@ -83,7 +83,7 @@ class ThreePlayerConnect(Game):
     antisymmetric: ClassVar[bool] = False
     n_phases: ClassVar[int] = 4
     opening_plies: ClassVar[int] = 6
-    # "Next" is the player who moves right after the one who looks, "last" the one right before.
+    # "Next" is the player who moves right after the observer, "last" the one right before.
     feature_names: ClassVar[tuple[str, ...]] = (
         "centre",  # own stones in column 5
         "inner",  # own stones in columns 4 and 6
@@ -137,38 +137,38 @@ class ThreePlayerConnect(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """An empty board, X to move."""
+        """Return an empty board with X to move."""
         return State(0, 0, 0)
 
     def to_play(self, s: State) -> int:
-        """0 for X, 1 for O, 2 for Z."""
+        """Return 0 for X, 1 for O, 2 for Z."""
         return stones(s).bit_count() % 3
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """The columns that are not full, centre first."""
+        """Return the columns that are not full, centre first."""
         if self.is_terminal(s):
             return ()
         return tuple(c for c in ORDER if not stones(s) & bit(c, ROWS - 1))
 
     def result(self, s: State, a: int) -> State:
-        """The mover's stone falls on top of column `a`; then it is the next player's turn."""
+        """Drop the mover's stone in column `a` and pass the turn to the next player."""
         if a not in range(COLUMNS) or stones(s) & bit(int(a), ROWS - 1) or self.is_terminal(s):
             raise illegal_column(self, s, a, COLUMNS)
         return State(s.next, s.last, s.own | bit(int(a), height(stones(s), int(a))))
 
     def is_terminal(self, s: State) -> bool:
-        """Four in a row (only the player who just moved can have it) or a full board."""
+        """Return True for four in a row (only the player who just moved can have it) or a full board."""
         return has_four(s.last) or stones(s) == BOARD
 
     def utility(self, s: State, player: int) -> float:
-        """1 for the winner, -1/2 for the others, 0 for all in a draw."""
+        """Return 1 for the winner, -1/2 for the others, 0 for all in a draw."""
         if not has_four(s.last):
             return 0.0
         return 1.0 if (player + 1) % 3 == self.to_play(s) else -0.5
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
-        """What `player` sees: own counts, the next player's and the last one's side by side."""
+        """Return for `player` own counts, the next player's and the last one's side by side."""
         ahead = (player - self.to_play(s)) % 3  # turns until `player` moves
         seen = [s[(ahead + i) % 3] for i in range(3)]
         empty, landing = BOARD & ~stones(s), playable(stones(s))
@@ -184,18 +184,18 @@ class ThreePlayerConnect(Game):
         )
 
     def phase(self, s: State) -> int:
-        """0..3 by the number of stones."""
+        """Return 0..3 by the number of stones."""
         return stones(s).bit_count() // STONES_PER_PHASE
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """54 characters X O Z . from the top left; the number of stones says who is to move."""
+        """Write 54 characters X O Z . from the top left; the number of stones shows who is to move."""
         mover = self.to_play(s)
         owner = [s[(i - mover) % 3] for i in range(3)]
         return "".join(next((m for m, own in zip(MARKS, owner, strict=True) if own & b), ".") for b in FROM_TOP_LEFT)
 
     def from_text(self, text: str) -> State:
-        """Reads 54 characters X O Z . from the top left (rows may be set apart by spaces or /), or column digits."""
+        """Read 54 characters X O Z . from the top left (rows may be set apart by spaces or /), or column digits."""
         squares = "".join(text.split()).replace("/", "").upper()
         if len(squares) == len(FROM_TOP_LEFT) and not set(squares) - {*MARKS, "."}:
             return self._from_squares(text, squares)
@@ -220,7 +220,7 @@ class ThreePlayerConnect(Game):
         return s
 
     def _wrong(self, s: State, counts: list[int]) -> str:
-        """Why there is no such position, as far as stones, their support and their fours tell, or nothing."""
+        """Say why there is no such position, as far as stones, their support and fours show; else an empty text."""
         if counts != sorted(counts, reverse=True) or counts[0] - counts[2] > 1:
             found = ", ".join(f"{n} {mark}" for n, mark in zip(counts, MARKS, strict=True))
             return f"it has {found}; expected as many of each, but that X, or X and O, may have one more"
@@ -234,11 +234,11 @@ class ThreePlayerConnect(Game):
         return ""
 
     def action_to_text(self, s: State, a: int) -> str:
-        """Columns are written 1..9."""
+        """Write the column as 1..9."""
         return str(a + 1)
 
     def board(self, s: State) -> str:
-        """Six rows from the top, the column digits below, and who is to move."""
+        """Draw six rows from the top, the column digits below, and who is to move."""
         return picture(self.to_text(s), COLUMNS, self._status(s))
 
     def _status(self, s: State) -> str:
@@ -247,7 +247,7 @@ class ThreePlayerConnect(Game):
             return f"{MARKS[mover - 1]} has won"
         return "a draw" if self.is_terminal(s) else f"{MARKS[mover]} to move, then {MARKS[(mover + 1) % 3]}"
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels."""

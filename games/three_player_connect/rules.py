@@ -1,4 +1,4 @@
-"""Three-player Connect for the compiled floor; `three_player_connect.py` says what everything means.
+"""Three-player Connect for the compiled backend; `game.py` says what everything means.
 
 The columns are Connect Four's, seven bits each, so its shifted boards find the lines here too.
 """

@@ -30,12 +30,12 @@ class State(NamedTuple):
 
 
 def has_line(marks: int) -> bool:
-    """True if `marks` fill one of the eight lines."""
+    """Return True if `marks` fill one of the eight lines."""
     return any(marks & line == line for line in LINES)
 
 
 def open_lines(marks: int, others: int, count: int) -> int:
-    """Lines with exactly `count` of `marks` and none of `others`."""
+    """Count the lines with exactly `count` of `marks` and none of `others`."""
     return sum((marks & line).bit_count() == count and not others & line for line in LINES)
 
 
@@ -57,38 +57,38 @@ class TicTacToe(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """Nine empty squares, X to move."""
+        """Return nine empty squares with X to move."""
         return State(0, 0)
 
     def to_play(self, s: State) -> int:
-        """0 for X, 1 for O."""
+        """Return 0 for X, 1 for O."""
         return (s.own | s.opp).bit_count() & 1
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """The empty squares, ascending."""
+        """Return the empty squares, ascending."""
         if self.is_terminal(s):
             return ()
         return tuple(square for square in range(9) if not (s.own | s.opp) >> square & 1)
 
     def result(self, s: State, a: int) -> State:
-        """The mover's mark is put on square `a`; then it is the other player's turn."""
+        """Put the mover's mark on square `a` and pass the turn to the other player."""
         if a not in self.actions(s):
             raise self._illegal(s, a)
         return State(s.opp, s.own | 1 << int(a))
 
     def is_terminal(self, s: State) -> bool:
-        """Three in a row (only the player who just moved can have it) or a full board."""
+        """Return True for three in a row (only the player who just moved can have it) or a full board."""
         return has_line(s.opp) or s.own | s.opp == FULL
 
     def utility(self, s: State, player: int) -> float:
-        """+1 for a win, 0 for a draw, -1 for a loss."""
+        """Return +1 for a win, 0 for a draw, -1 for a loss."""
         if not has_line(s.opp):
             return 0.0
         return -1.0 if player == self.to_play(s) else 1.0
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
-        """Own minus opposing counts; wins_now belongs to whoever is to move."""
+        """Return own minus opposing counts; wins_now belongs to whoever is to move."""
         own, opp = s
         values = (
             (own & CENTRE).bit_count() - (opp & CENTRE).bit_count(),
@@ -101,12 +101,12 @@ class TicTacToe(Game):
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """Nine characters, X O and . for empty, row by row; the counts say who is to move."""
+        """Write nine characters, X O and . for empty, row by row; the counts show who is to move."""
         crosses, noughts = s if self.to_play(s) == 0 else (s.opp, s.own)
         return "".join("X" if crosses >> i & 1 else "O" if noughts >> i & 1 else "." for i in range(9))
 
     def from_text(self, text: str) -> State:
-        """Reads what to_text writes, in either case."""
+        """Read what to_text writes, in either case."""
         board = text.strip()
         if len(board) != 9 or set(board) - set("XOxo."):
             raise BadNotation(f"tic_tac_toe position {text!r}: expected nine characters X, O or . (empty), row by row")
@@ -123,11 +123,11 @@ class TicTacToe(Game):
         return s
 
     def action_to_text(self, s: State, a: int) -> str:
-        """Squares are written 1..9."""
+        """Write the square as 1..9."""
         return str(a + 1)
 
     def board(self, s: State) -> str:
-        """Three rows with the numbers of the empty squares, and who is to move."""
+        """Draw three rows with the numbers of the empty squares, and who is to move."""
         cells = [c if c != "." else str(i + 1) for i, c in enumerate(self.to_text(s))]
         rows = [" " + " | ".join(cells[i : i + 3]) for i in (0, 3, 6)]
         return "\n---+---+---\n".join(rows) + "\n" + self._status(s)
@@ -151,7 +151,7 @@ class TicTacToe(Game):
         position = f'{self.name} position "{self.to_text(s)}"'
         return IllegalAction(f"illegal action {shown} in {position}: {why}; legal: {legal}")
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels."""

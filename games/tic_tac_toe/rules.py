@@ -1,4 +1,4 @@
-"""Tic-tac-toe for the compiled floor; `tic_tac_toe.py` says what everything means."""
+"""Tic-tac-toe for the compiled backend; `game.py` says what everything means."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors

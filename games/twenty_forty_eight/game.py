@@ -8,13 +8,13 @@ Why not further: the i-th largest tile never exceeds 2**(18 - i). Chance, with 2
 that did would need two tiles 2**(18 - i) among the largest i + 1, where it was broken already. A tile 2**e that grew
 from 2s has scored (e - 1) * 2**e, and less where a 4 took part; so HIGHEST_SCORE bounds every game.
 
-The score so far is won for certain (`won`), and an Eval says what is still to come: its raw number r means the share
+The score so far is certain (`won`), and an evaluator says what is still to come: its raw number r means the share
 (1 + tanh r) / 2 of what is left up to the highest score, for real positions about exp(2 r) of it. So r is half the
 logarithm of the expected share: -4.1 for 1,000 points, -2.6 for 20,000. That is why there is a feature `one`, whose
 weight is a heuristic's constant; the other weights then act as factors on what is still to come.
 
-What is still to come falls with every merge, by what it scores. So that an Eval need not mistake that for harm, there
-are features that tell how far the game is whatever was merged (`log_sum`, and the phases), and what the tiles are still
+What is still to come falls with every merge, by what it scores. So that an evaluator need not take that for harm, there
+are features for how far the game is whatever was merged (`log_sum`, and the phases), and for what the tiles are still
 good for (`unmerged`).
 """
 
@@ -61,7 +61,7 @@ SNAKES = tuple(
 )
 """The snake from every corner in both directions."""
 LOG_STEPS = 1024
-"""log_sum is told in steps of 1/1024."""
+"""log_sum has steps of 1/1024."""
 
 
 class State(NamedTuple):
@@ -73,7 +73,10 @@ class State(NamedTuple):
 
 
 def grown_from(small: int, cells: Sequence[int]) -> int:
-    """What these tiles have scored if all grew from tiles of exponent `small`, 2s or 4s, where they are not smaller."""
+    """Return what these tiles have scored if all grew from tiles of exponent `small`.
+
+    Those were 2s or 4s; smaller tiles have scored nothing.
+    """
     return sum((e - small) << e for e in cells if e > small)
 
 
@@ -82,7 +85,10 @@ HIGHEST_SCORE = grown_from(1, range(17, 1, -1))
 
 
 def slide(line: Sequence[int]) -> tuple[list[int], int]:
-    """(the line after its tiles slid to the front, points): a tile merges once, and the front pair goes first."""
+    """Return (the line after its tiles slid to the front, points).
+
+    A tile merges once, and the front pair goes first.
+    """
     tiles, points = [e for e in line if e], 0
     merged: list[int] = []
     while tiles:
@@ -96,7 +102,7 @@ def slide(line: Sequence[int]) -> tuple[list[int], int]:
 
 
 def moved(cells: tuple[int, ...], direction: int) -> tuple[tuple[int, ...], int]:
-    """(the cells after a move, points)."""
+    """Return (the cells after a move, points)."""
     after, total = list(cells), 0
     for line in LINES[direction]:
         exponents, points = slide([cells[i] for i in line])
@@ -107,30 +113,30 @@ def moved(cells: tuple[int, ...], direction: int) -> tuple[tuple[int, ...], int]
 
 
 def log2_steps(n: int) -> int:
-    """log2(n) in steps, straight between powers of two and rounded down: integers, so both floors agree."""
+    """Return log2(n) in steps, straight between powers of two and rounded down: integers, so both backends agree."""
     e = n.bit_length() - 1
     return (e - 1) * LOG_STEPS + ((n * LOG_STEPS) >> e)
 
 
 def tile_sum(cells: Sequence[int]) -> int:
-    """Of all tiles: each new one adds to it, and a merge leaves it as it is."""
+    """Return the sum of all tiles: each new one adds to it, and a merge leaves it as it is."""
     return sum(1 << e for e in cells if e)
 
 
 def unmerged(cells: Sequence[int]) -> int:
-    """What these tiles would still score, were they merged all the way: a merge takes from it what it scores."""
+    """Return what these tiles would still score, were they merged all the way: a merge takes from it what it scores."""
     total = tile_sum(cells)
     return sum((e - 1) << e for e in range(1, 19) if total >> e & 1) - grown_from(1, cells)
 
 
 def disorder(line: Sequence[int]) -> int:
-    """0 if the line rises or falls all along, else how much the lesser of both directions adds up to."""
+    """Return 0 if the line rises or falls all along, else the lesser sum of steps against one of the directions."""
     steps = [b - a for a, b in pairwise(line)]
     return min(sum(d for d in steps if d > 0), sum(-d for d in steps if d < 0))
 
 
 def cell_name(cell: int) -> str:
-    """b1 for 1: columns a to d, rows 1 to 4 from the top."""
+    """Name cell 1 b1: columns a to d, rows 1 to 4 from the top."""
     return f"{'abcd'[cell % 4]}{cell // 4 + 1}"
 
 
@@ -176,24 +182,24 @@ class TwentyFortyEight(Game):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     def initial(self) -> State:
-        """An empty board on which chance puts two tiles."""
+        """Return an empty board on which chance puts two tiles."""
         return State((0,) * 16, 0, 2)
 
     def to_play(self, s: State) -> int:
-        """CHANCE while tiles are due, else the player."""
+        """Return CHANCE while tiles are due, else the player."""
         return CHANCE if s.pending else 0
 
     def actions(self, s: State) -> tuple[int, ...]:
-        """The directions in which something moves: up, right, down, left."""
+        """Return the directions in which something moves: up, right, down, left."""
         return () if s.pending else tuple(a for a in range(4) if moved(s.cells, a)[0] != s.cells)
 
     def chances(self, s: State) -> list[tuple[int, float]]:
-        """A 2 or a 4 on each empty cell."""
+        """Return a 2 or a 4 on each empty cell."""
         empty = [i for i in CELLS if not s.cells[i]]
         return [(2 * i + k, p / len(empty)) for i in empty for k, p in enumerate(TILE_CHANCES)]
 
     def result(self, s: State, a: int) -> State:
-        """The tiles slid and merged, a tile now due; or the tile put."""
+        """Slide and merge the tiles, so that a tile is due; or put the tile."""
         if s.pending:
             if a not in range(32) or s.cells[int(a) // 2]:
                 raise self._illegal(s, a)
@@ -207,20 +213,20 @@ class TwentyFortyEight(Game):
         return State(cells, s.score + points, 1)
 
     def is_terminal(self, s: State) -> bool:
-        """True if it is the player's turn and no move changes the board."""
+        """Return True if it is the player's turn and no move changes the board."""
         return not s.pending and not self.actions(s)
 
     def utility(self, s: State, player: int) -> float:
-        """The score."""
+        """Return the score."""
         return float(s.score)
 
     def won(self, s: State, player: int) -> float:
-        """The score so far: merges only add to it."""
+        """Return the score so far: merges only add to it."""
         return float(s.score)
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
+    # --- what an evaluator reads -----------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[float, ...]:
-        """One player, one view; after a move, before the new tile, the features are those of the board as it stands."""
+        """Return the features for the one player; after a move, before the new tile, those of the board as it is."""
         cells, largest = s.cells, max(s.cells)
         pairs = [(cells[i], cells[j]) for i, j in NEIGHBOURS if cells[i] and cells[j]]
         return (
@@ -237,18 +243,18 @@ class TwentyFortyEight(Game):
         )
 
     def phase(self, s: State) -> int:
-        """By the sum of all tiles, which no choice of moves changes: below 256; 1,024; 4,096; from there on."""
+        """Return 0..3 by the sum of all tiles, which no choice of moves changes: below 256; 1,024; 4,096; above."""
         return min(3, max(0, (tile_sum(s.cells).bit_length() - 7) // 2))
 
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
-        """Four rows of tiles from the top, 0 for an empty cell, then the score and what comes next."""
+        """Write four rows of tiles from the top, 0 for an empty cell, then the score and what comes next."""
         tiles = [str(1 << e if e else 0) for e in s.cells]
         rows = "/".join(".".join(tiles[i : i + 4]) for i in range(0, 16, 4))
         return f"{rows} {s.score} {TURNS[s.pending]}"
 
     def from_text(self, text: str) -> State:
-        """Reads to_text's form; without the last word it is the player's turn, without score all grew from 2s."""
+        """Read to_text's form; without the last word it is the player's turn, without score all grew from 2s."""
         rows, *rest = text.split() or [""]
         cells = self._cells(text, rows)
         if len(rest) > 2:
@@ -293,13 +299,13 @@ class TwentyFortyEight(Game):
         return BadNotation(f"2048 position {text!r}: {why}")
 
     def action_to_text(self, s: State, a: int) -> str:
-        """up, right, down, left; where chance moves b3=4, the cell and its tile."""
+        """Write up, right, down, left; where chance moves b3=4, the cell and its tile."""
         if s.pending:
             return f"{cell_name(a // 2)}={2 << a % 2}"
         return DIRECTIONS[a]
 
     def action_from_text(self, s: State, text: str) -> int:
-        """Reads the words, their first letters, the keys w a s and arrows; where chance moves b3=4 or b3 4."""
+        """Read the words, their first letters, the keys w a s and arrows; where chance moves b3=4 or b3 4."""
         word = text.strip().lower()
         if s.pending:
             found = re.fullmatch("([abcd])([1-4]) *[= ] *([24])", word)
@@ -318,7 +324,7 @@ class TwentyFortyEight(Game):
         return ALIASES[word]
 
     def board(self, s: State) -> str:
-        """The tiles in a grid, the score and what comes next."""
+        """Draw the tiles in a grid, the score and what comes next."""
         rule = "  +" + "------+" * 4
         lines = ["     a      b      c      d", rule]
         for r in range(4):
@@ -349,16 +355,16 @@ class TwentyFortyEight(Game):
         )
 
     def encode(self, s: State) -> tuple[int, ...]:
-        """A byte for each exponent, two rows to a word; then the score and the tiles due."""
+        """Return a byte for each exponent, two rows to a word; then the score and the tiles due."""
         top, bottom = (int.from_bytes(bytes(half), "little") for half in (s.cells[:8], s.cells[8:]))
         return top, bottom, s.score, s.pending
 
     def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
-        """The inverse of `encode`."""
+        """Return the state of the words: the inverse of `encode`."""
         top, bottom, score, pending = map(int, words)
         return State(tuple((top | bottom << 64).to_bytes(16, "little")), score, pending)
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend --------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules:
         """The same rules for kernels."""

@@ -1,4 +1,4 @@
-"""2048 for the compiled floor; `twenty_forty_eight.py` says what everything means.
+"""2048 for the compiled backend; `game.py` says what everything means.
 
 A cell is a byte and two rows are a word. No exponent reaches 128, so the top bit of each byte is free for tests on
 eight cells at once. Moves up and down turn the board over its diagonal, moves right and down the order in a row.
@@ -46,19 +46,19 @@ class State(NamedTuple):
 # --- eight cells at once ---------------------------------------------------------------------------------------------
 @jitable
 def occupied(word):
-    """The top bit of every byte that is not 0."""
+    """Return the top bit of every byte that is not 0."""
     return (word + LOW_BITS) & TOP_BITS
 
 
 @jitable
 def beneath(top, bottom):
-    """The two words of the cells one row below; beneath row 4 there is nothing."""
+    """Return the two words of the cells one row below; beneath row 4 there is nothing."""
     return (top >> ROW_BITS) | (bottom << ROW_BITS), bottom >> ROW_BITS
 
 
 @jitable
 def transposed(top, bottom):
-    """Rows become columns: first inside blocks of two by two, then the blocks of the other diagonal change places."""
+    """Turn rows into columns: first inside blocks of two by two, then the blocks of the other diagonal swap."""
     swap = (top ^ (top >> THREE_BYTES)) & DIAGONAL
     top ^= swap ^ (swap << THREE_BYTES)
     swap = (bottom ^ (bottom >> THREE_BYTES)) & DIAGONAL
@@ -69,14 +69,14 @@ def transposed(top, bottom):
 
 @jitable
 def mirrored(word):
-    """Both rows from right to left."""
+    """Return both rows from right to left."""
     word = ((word & EVEN_BYTES) << EIGHT) | ((word >> EIGHT) & EVEN_BYTES)
     return ((word & LOW_HALVES) << SIXTEEN) | ((word >> SIXTEEN) & LOW_HALVES)
 
 
 @jitable
 def slide_row(row):
-    """(row, points) after the tiles slid to the low end."""
+    """Return (row, points) after the tiles slid to the low end."""
     after, points, last, place = ZERO, ZERO, ZERO, ZERO
     while row != ZERO:
         e = row & BYTE
@@ -103,7 +103,7 @@ def slide_rows(word):
 
 @jitable
 def moved(top, bottom, a):
-    """(top, bottom, points) after the move."""
+    """Return (top, bottom, points) after the move."""
     vertical, backwards = a == 0 or a == 2, a == 1 or a == 2
     if vertical:
         top, bottom = transposed(top, bottom)
@@ -120,7 +120,7 @@ def moved(top, bottom, a):
 
 @jitable
 def legal_moves(top, bottom):
-    """(up, right, down, left): not 0 if something moves that way."""
+    """Return (up, right, down, left): not 0 if something moves that way."""
     full_top, full_bottom = occupied(top), occupied(bottom)
     right_top, right_bottom = full_top >> EIGHT, full_bottom >> EIGHT
     equal_top = full_top & ~occupied(top ^ (top >> EIGHT))
@@ -200,7 +200,7 @@ def won_player(s, player):
     return np.float64(s.score)
 
 
-# --- what an Eval sees -----------------------------------------------------------------------------------------------
+# --- what an evaluator reads -----------------------------------------------------------------------------------------
 @jitable
 def floor_log2(n):
     below = n >> ONE
@@ -251,7 +251,7 @@ def unmerged(s):
 
 @jitable
 def line_sums(s, first, step):
-    """(merges, roughness, disorder) of the line of four cells that begins at `first`."""
+    """Return (merges, roughness, disorder) of the line of four cells that begins at `first`."""
     merges = roughness = rises = falls = 0
     a = exponent(s, first)
     for i in range(1, 4):
