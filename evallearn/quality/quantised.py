@@ -87,8 +87,8 @@ class Chooser:
     def choose(self, at: Positions) -> tuple[np.ndarray, np.ndarray, int]:
         """Return float64[n] values to who decides, int64[n] numbers of the best actions, and how often it evaluated."""
         values, best = np.empty(len(at)), np.empty(len(at), np.int64)
-        asked = self.module.choose(at.words, at.rolls, self.params, self.buffer, self.odds, values, best)
-        return values, best, int(asked)
+        eval_calls = self.module.choose(at.words, at.rolls, self.params, self.buffer, self.odds, values, best)
+        return values, best, int(eval_calls)
 
 
 def played(game: Game, chooser: Chooser, n: int, seed: int = 1) -> Positions:
@@ -132,8 +132,8 @@ def measure_loss(one: Any, other: Any, n: int, seed: int = 1) -> Loss:
     """Measure how `other` differs from `one` on n positions of games that `one` plays against itself."""
     choosers = Chooser(one), Chooser(other)
     at = played(one.game, choosers[0], n, seed)
-    (values, best, asked), (others, others_best, _) = (chooser.choose(at) for chooser in choosers)
-    times = -(-LEAST // asked)
+    (values, best, eval_calls), (others, others_best, _) = (chooser.choose(at) for chooser in choosers)
+    times = -(-LEAST // eval_calls)
     many = Positions(np.tile(at.words, (times, 1)), np.tile(at.rolls, times))
     seconds = [[_timed(chooser, many) for chooser in choosers] for _ in range(ROUNDS)]
     fastest = np.min(seconds, axis=0)
@@ -146,7 +146,7 @@ def measure_loss(one: Any, other: Any, n: int, seed: int = 1) -> Loss:
         changed=changed.value,
         changed_low=changed.low,
         changed_high=changed.high,
-        per_second=(asked * times / fastest[0], asked * times / fastest[1]),
+        per_second=(eval_calls * times / fastest[0], eval_calls * times / fastest[1]),
     )
 
 
