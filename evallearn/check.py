@@ -1,4 +1,4 @@
-"""check_game: does a game keep the contract of `evallearn.Game`? For users' own games and for ours.
+"""check_game: whether a game keeps the contract of `evallearn.Game`. For users' own games and for ours.
 
 It plays random games and tries every promise at every position. A failure is a sentence that names the method, the
 value and the remedy; all distinct failures are reported together.
@@ -22,7 +22,7 @@ TOO_LONG = 20_000
 """Plies after which a random game is taken to be endless."""
 OPEN_CARDS = "out of scope, as every search and Eval sees the whole state: play with open cards, or use OpenSpiel"
 FAILED: Any = object()
-"""What `attempt` answers where the game raised."""
+"""What `attempt` returns where the game raised."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class _Checker:
         return ok
 
     def attempt(self, method: str, call: Callable[[], Any], s: State) -> Any:
-        """The answer of `call`, or FAILED and a failure if it raises."""
+        """Return the answer of `call`, or FAILED, with a failure noted, if it raises."""
         try:
             return call()
         except Exception as error:  # whatever a user's game raises is the finding
@@ -65,7 +65,7 @@ class _Checker:
             return FAILED
 
     def text(self, s: State) -> str:
-        """The position for a message; kept, because every promise about a position asks for it."""
+        """Return the position for a message; kept, because every promise about a position asks for it."""
         if s is not self._last[0]:
             try:
                 self._last = s, repr(self.game.to_text(s))
@@ -75,7 +75,7 @@ class _Checker:
 
     # --- the game as a whole -----------------------------------------------------------------------------------------
     def check_declarations(self) -> bool:
-        """False if it makes no sense to play on."""
+        """Check what the game declares; return False if it makes no sense to play on."""
         game, names = self.game, self.game.feature_names
         span = f"is {game.utility_range!r}"
         if not self.expect(not game.hidden_information, "hidden_information", "is True", OPEN_CARDS) or not self.expect(
@@ -118,7 +118,7 @@ class _Checker:
         )  # fmt: skip
 
     def play(self, number: int) -> Iterator[State]:
-        """The positions of one random game."""
+        """Yield the positions of one random game."""
         game, rng = self.game, random.Random(f"{self.seed}/{number}")
         s = self.attempt("initial", game.initial, "the start")
         if s is FAILED:
@@ -132,7 +132,7 @@ class _Checker:
             if not options:
                 return
             s = game.result(s, rng.choice(options))
-            if s is None:  # check_result has told
+            if s is None:  # check_result has reported it
                 return
         self.fail("is_terminal", f"a random game was not over after {TOO_LONG} plies", "make every game end")
 
@@ -189,7 +189,7 @@ class _Checker:
             self.expect(back == s, "from_text", f"read {text!r} as {back!r}, not {s!r}", "make it undo to_text")
 
     def check_images(self, s: State) -> None:
-        """Images tell all that a state does: two states have the same first one only if they are the same."""
+        """Check that images hold all that a state does: only equal states have the same first image."""
         images = self.attempt("images", lambda: list(self.game.images(s)), s)
         if images is FAILED or not self.expect(bool(images), "images", "is empty", "give the state itself at least"):
             return
@@ -329,9 +329,9 @@ class _Checker:
 
 
 def check_game(game: Game, *, games: int = 10, seed: int = 0, every: int = 1) -> CheckReport:
-    """Play random games and verify the contract on every position, on both floors if the game has both.
+    """Play random games and verify the contract on every position, with both backends if the game has both.
 
-    every: look at every n-th position and at the last only, where a game is long and its plain floor slow.
+    every: check every n-th position and the last only, where a game is long and slow in plain Python.
 
     Raises GameError that lists every broken promise.
     """
@@ -364,7 +364,7 @@ def check_game(game: Game, *, games: int = 10, seed: int = 0, every: int = 1) ->
 
 
 def _careful(checker: _Checker, number: int, every: int) -> Iterator[State]:
-    """One game, checked as it is played; whatever a broken game raises on the way is a finding."""
+    """Yield the positions of one game, checked as it is played; whatever a broken game raises is a finding."""
     try:
         for ply, s in enumerate(checker.play(number)):
             if ply % every == 0 or checker.game.is_terminal(s):

@@ -21,7 +21,7 @@ from typing import Any
 
 
 class EvallearnError(Exception):
-    """Bad input, told in one sentence. The command line prints it and exits with 2."""
+    """Bad input, explained in one sentence. The command line prints it and exits with 2."""
 
 
 class GameError(EvallearnError):
@@ -65,7 +65,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def unknown(kind: str, given: str, known: Iterable[str], unlisted: Iterable[str] = ()) -> SpecError:
-    """The error for a misspelt name: it suggests the nearest one and lists the rest, but for the `unlisted`."""
+    """Return the error for a misspelt name: it suggests the nearest one and lists the rest, but for the `unlisted`."""
     names = sorted(known)
     near = difflib.get_close_matches(given, [*names, *unlisted], n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""

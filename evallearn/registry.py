@@ -29,15 +29,15 @@ GAMES = {
 
 
 def game_names() -> list[str]:
-    """The games that are shipped."""
+    """Return the names of the games that are shipped."""
     return sorted(GAMES)
 
 
 def get_game(name: str, *, trust: Trust = NO_TRUST) -> Game:
-    """A shipped game by its name; parameters follow, as in `matches,piles=3-4-5,k=3`.
+    """Return a shipped game by its name; parameters follow, as in `matches,piles=3-4-5,k=3`.
 
-    With FULL_TRUST also your own as `module:Class`: the module is looked for in the current folder, too, but only
-    after everything that is installed.
+    With FULL_TRUST also your own as `module:Class`: the current folder is searched for the module, too, but only after
+    everything that is installed.
     """
     if not isinstance(name, str):
         raise SpecError(f"get_game wants a name, got {name!r}: known: {', '.join(GAMES)}")
@@ -84,7 +84,7 @@ def _build_game(reference: str, settings: Sequence[str]) -> Game:
 
 
 def _parameters(known: Mapping[str, str], settings: Sequence[str], class_name: str) -> dict[str, str]:
-    """`["k=3"]` as {"k": "3"}, if the game knows a parameter k."""
+    """Return `["k=3"]` as {"k": "3"}, if the game knows a parameter k."""
     given: dict[str, str] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -103,13 +103,15 @@ def _known(parameters: Mapping[str, str]) -> str:
 
 
 def spec_of(game: Game) -> str:
-    """What `get_game` builds this game from."""
+    """Return the name from which `get_game` builds this game."""
     shipped = game.name.partition(",")[0] in GAMES
     return game.name if shipped else f"{type(game).__module__}:{type(game).__qualname__}"
 
 
 def load(what: str | Path, game: Game | None = None) -> FeatureEval:
-    """A shipped Eval by its name, `othello/linear`, or the one in a file: a text that ends in .safetensors, or a Path.
+    """Load a shipped evaluator by its name, `othello/linear`, or one from a file.
+
+    A file is a text that ends in .safetensors, or a Path.
 
     The game is found by the name in its header; hand in your own game if it is not shipped.
     """

@@ -1,4 +1,4 @@
-"""Agents: who plays. A random one, a search with an Eval, or a program; each can be written as a short text."""
+"""Agents: who plays. A random one, a search with an evaluator, or a program; each can be written as a short text."""
 
 from evallearn.agents.base import DEFAULT_LIMITS, Agent, PlayoutAgent, RandomAgent, SearchAgent, default_limits
 from evallearn.agents.cmd import CmdAgent

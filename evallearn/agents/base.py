@@ -19,7 +19,7 @@ DEFAULT_SIMULATIONS = Limits(nodes=1000)
 
 
 def default_limits(game: Game, search: str | None = None) -> Limits:
-    """A look-ahead that takes well under a second: only alpha-beta goes deep quickly."""
+    """Return limits that take well under a second: only alpha-beta goes deep quickly."""
     if search in MONTE_CARLO:
         return DEFAULT_SIMULATIONS
     if game.has_chance:
@@ -31,25 +31,25 @@ class Agent(ABC):
     """Someone who chooses. Agents can be pickled: a worker process builds its own kernels, starts its own engines.
 
     Whoever plays games with an agent that `follows` calls `begin` before the first move and `played` after each, the
-    opponents' moves and the rolls too; the others need not be told, for every microsecond of a ply counts.
+    opponents' moves and the rolls too; the others need no such calls, for every microsecond of a ply counts.
     """
 
     name: str
     game: Game
     follows: ClassVar[bool] = False
-    """True if it keeps a board of its own, and must be told what happens on ours."""
+    """True if it keeps a board of its own, and must be informed of what happens on ours."""
 
     def prepare(self) -> None:  # noqa: B027  # most agents need nothing
         """Compile, fetch or start whatever the first move needs: before a clock runs or workers start."""
 
     def begin(self, opening: Sequence[Action]) -> None:  # noqa: B027  # most agents need nothing
-        """A new game starts; `opening` are the actions (and rolls) that were already played from game.initial()."""
+        """Begin a new game; `opening` are the actions (and rolls) that were already played from game.initial()."""
 
     def played(self, s: State, a: Action) -> None:  # noqa: B027  # most agents need nothing
-        """`a` was played in `s`, by anybody, dice included."""
+        """Take note that `a` was played in `s`, by anybody, dice included."""
 
     def built(self) -> Search | None:
-        """The search that it thinks with, if it is one."""
+        """Return the search that chooses, if there is one."""
         return None
 
     def close(self) -> None:  # noqa: B027  # most agents need nothing
@@ -57,7 +57,7 @@ class Agent(ABC):
 
     @abstractmethod
     def choose(self, s: State, seed: int) -> SearchResult:
-        """A legal action in `s`. The same state and seed give the same answer (unless time is the limit)."""
+        """Choose a legal action in `s`. The same state and seed give the same answer (unless time is the limit)."""
 
 
 @dataclass
@@ -75,7 +75,7 @@ class RandomAgent(Agent):
 
 @dataclass
 class SearchAgent(Agent):
-    """A search with an Eval: the one that suits the game, or the one that is named."""
+    """A search with an evaluator: the one that suits the game, or the one that is named."""
 
     game: Game
     evaluator: Evaluator
@@ -101,7 +101,7 @@ class SearchAgent(Agent):
         self.built()
 
     def built(self) -> Search:
-        """Its search."""
+        """Return its search, built on first use."""
         if self._search is None:
             self._search = _build(self.game, self.evaluator, self.search, self.settings)
         return self._search
@@ -117,7 +117,7 @@ class SearchAgent(Agent):
 
 @dataclass
 class PlayoutAgent(Agent):
-    """A Monte Carlo search that asks no Eval: it plays at random to the end, again and again."""
+    """A Monte Carlo search without an evaluator: it plays at random to the end, again and again."""
 
     game: Game
     search: str = "mcts"
@@ -146,7 +146,7 @@ class PlayoutAgent(Agent):
 
 
 def _build(game: Game, evaluator: Evaluator | None, name: str | None, settings: Mapping[str, Any]) -> Search:
-    """The search that suits the game comes with the game's settings, also where it is named."""
+    """Build the named search, or the one that suits the game, which has the game's settings even where it is named."""
     usual, of_game = usual_search(game)
     own = of_game if name in (None, usual) else {}
     return named_search(name or usual, game, evaluator, **{**own, **settings})

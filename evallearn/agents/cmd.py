@@ -1,4 +1,4 @@
-"""Any program as a player: a question in JSON on one line, a move on the next. docs/agents.md tells its author how."""
+"""Any program as a player: a question in JSON on one line, a move on the next. The protocol is in docs/agents.md."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CmdAgent(EngineAgent):
                 continue
 
     def question(self, s: State, seed: int) -> dict[str, Any]:
-        """What the program is asked: everything it may want to know."""
+        """Return what the program is asked: everything it may want to know."""
         return {
             "game": self.game.name,
             "position": self.game.to_text(s),
@@ -67,7 +67,7 @@ class CmdAgent(EngineAgent):
         return self._read(s, self._hear(self._deadline()))
 
     def _read(self, s: State, line: str) -> Answer:
-        """`f5`, or `{"move": "f5", "value": 0.3}`. Raises Unreadable."""
+        """Read `f5`, or `{"move": "f5", "value": 0.3}`. Raises Unreadable."""
         text, value = line.strip(), 0.0
         if text.startswith("{"):
             text, value = _fields(text)
@@ -88,7 +88,7 @@ class Unreadable(Failure):
 
 
 def _fields(text: str) -> tuple[str, float]:
-    """The move and the value of a JSON object."""
+    """Return the move and the value of a JSON object."""
     try:
         found = json.loads(text)
         move, value = found["move"], float(found.get("value") or 0.0)

@@ -3,15 +3,15 @@
 random                                        any legal action
 zero@depth=4                                  a search that only knows how games end
 handwritten:NAME@depth=4                      a heuristic of the game
-zoo:NAME@time=0.1                             an Eval that is shipped; zoo:GAME/NAME says it in full
-solved:EVAL                                   the game's tables first (evallearn tables), the Eval elsewhere
-bounded:EVAL                                  the Eval within the bounds of the game, by which alpha-beta prunes
+zoo:NAME@time=0.1                             an evaluator that is shipped; zoo:GAME/NAME says it in full
+solved:EVAL                                   the game's tables first (evallearn tables), the evaluator elsewhere
+bounded:EVAL                                  the evaluator within the bounds of the game, by which alpha-beta prunes
 gnubg:0                                       GNU Backgammon's networks, at 0, 1 or 2 plies
 runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
 SEARCH[,OPTION=VALUE..][:EVAL]@LIMITS         a search by its name, as mcts,leaf=rollout:zero@nodes=500
 uci:PROGRAM[,OPTION=VALUE..]@LIMITS           a chess engine; gtp: and cmd: for other games and programs
 
-A text may come from a file: what it may name, `trust` says. docs/agents.md tells more.
+A text may come from a file: what it may name, `trust` says. docs/agents.md has more.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FORMS = (
 
 
 def parse_limits(text: str) -> Limits:
-    """Limits as in `depth=4`, `nodes=20000` or `depth=8,time=0.1`."""
+    """Read limits as in `depth=4`, `nodes=20000` or `depth=8,time=0.1`."""
     kinds = {"depth": int, "nodes": int, "time": float}
     found: dict[str, Any] = {}
     for part in text.split(","):
@@ -65,7 +65,7 @@ def parse_limits(text: str) -> Limits:
 
 # --- agents ----------------------------------------------------------------------------------------------------------
 def parse_agent(text: str, game: Game, limits: Limits | None = None, *, trust: Trust = NO_TRUST) -> Agent:
-    """The agent that `text` describes; `limits` where it names none, or else a depth that suits the game.
+    """Return the agent that `text` describes; `limits` where it names none, or else a depth that suits the game.
 
     Its name describes it too: parse_agent(agent.name, game, trust=trust) is the same agent. Programs, files and
     gnubg need FULL_TRUST.
@@ -84,13 +84,13 @@ def parse_agent(text: str, game: Game, limits: Limits | None = None, *, trust: T
 
 
 def search_of(text: str) -> str | None:
-    """The search that the description of an agent names, if it names one."""
+    """Return the search that the description of an agent names, if it names one."""
     name = text.partition("@")[0].partition(":")[0].partition(",")[0]
     return name if name in SEARCHES else None
 
 
 def split_limits(text: str) -> tuple[str, Limits | None]:
-    """What stands before the last @, and the limits after it; None if there are none."""
+    """Return what stands before the last @, and the limits after it; None if there are none."""
     what, _, after = text.rpartition("@")
     if not what or "=" not in after:  # an @ may well be part of a path
         return text, None
@@ -98,14 +98,14 @@ def split_limits(text: str) -> tuple[str, Limits | None]:
 
 
 def _engine(kind: str, text: str, game: Game, own: Limits | None, given: Limits | None) -> EngineAgent:
-    """`PROGRAM arguments,OPTION=VALUE` as an agent. What GTP could not obey it is spared, unless it was asked for."""
+    """Return `PROGRAM arguments,OPTION=VALUE` as an agent; GTP gets no default limits: it cannot obey them."""
     command, parts = trailing_options(text)
     limits = own if kind == "gtp" else own or given
     return ENGINES[kind](game, command.strip(), limits, read_options(parts, f"{kind}:{command}"))
 
 
 def _search_agent(what: str, game: Game, limits: Limits | None, trust: Trust) -> Agent:
-    """`SEARCH,OPTION=VALUE:EVAL` as an agent."""
+    """Return `SEARCH,OPTION=VALUE:EVAL` as an agent."""
     head, _, evaluator = what.partition(":")
     search, *parts = head.split(",")
     settings = search_settings(search, parts)
@@ -119,14 +119,16 @@ def _search_agent(what: str, game: Game, limits: Limits | None, trust: Trust) ->
 
 
 def _evaluator(text: str, game: Game, trust: Trust) -> Evaluator:
-    """For an agent, who may know nothing of a game without features."""
+    """Return an evaluator for an agent, which may know nothing of a game without features."""
     others = ("random", *SEARCHES)
     return zero_evaluator(game) if text == "zero" else parse_evaluator(text, game, others, trust=trust)
 
 
-# --- Evals -----------------------------------------------------------------------------------------------------------
+# --- evaluators ------------------------------------------------------------------------------------------------------
 def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = (), *, trust: Trust = NO_TRUST) -> Evaluator:
-    """The Eval that `text` names: zero, handwritten:NAME, zoo:NAME, solved:EVAL, bounded:EVAL, gnubg:PLIES, or a file.
+    """Return the evaluator that `text` names.
+
+    It is zero, handwritten:NAME, zoo:NAME, solved:EVAL, bounded:EVAL, gnubg:PLIES, or a file.
 
     `others` are suggested too. Files and gnubg need FULL_TRUST.
     """
@@ -151,7 +153,7 @@ def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = (), *, trus
 
 
 def _below(layer: str, text: str, game: Game, trust: Trust) -> Evaluator:
-    """The Eval that `solved:` or `bounded:` is put upon."""
+    """Return the evaluator that `solved:` or `bounded:` is put upon."""
     if layer in text.split(":")[:2]:  # a text from a file may say it ten thousand times
         raise SpecError(f"Eval {f'{layer}:{text}'[:60]!r}: write {layer}: once")
     return parse_evaluator(text, game, trust=trust)
@@ -170,13 +172,13 @@ def _unknown(text: str, game: Game, others: tuple[str, ...]) -> SpecError:
 
 
 def _corrected(text: str) -> list[str]:
-    """With the search or the protocol spelt right that it begins with: mcts:zero for mtcs:zero."""
+    """Spell the search or the protocol right with which the text begins: mcts:zero for mtcs:zero."""
     kind = text.partition(":")[0].partition(",")[0]
     return [near + text[len(kind) :] for near in get_close_matches(kind, [*SEARCHES, *ENGINES], n=1, cutoff=0.5)]
 
 
 def zero_evaluator(game: Game) -> Evaluator:
-    """The Eval that knows nothing, also for a game without features: the middle of what can be won."""
+    """Return the evaluator that knows nothing, also for a game without features: the middle of what can be won."""
     if game.feature_names:
         return LinearEval.zero(game)
     evaluator = FunctionEval(game, partial(_constant, sum(game.utility_range) / 2))

@@ -45,7 +45,7 @@ class EngineAgent(Agent):
     protocol: ClassVar[str]
     """How its descriptions begin."""
     goodbye: ClassVar[str] = "quit"
-    """What it is told before it is ended."""
+    """What it is sent before it is ended."""
     own_options: ClassVar[tuple[str, ...]] = ("timeout",)
     """The options that are for us, not for the program."""
 
@@ -70,12 +70,12 @@ class EngineAgent(Agent):
 
     # --- what agents do --------------------------------------------------------------------------------------------
     def prepare(self) -> None:
-        """Starts the program, unless it runs, and sees that it answers. Raises EngineError."""
+        """Start the program, unless it runs, and check that it answers. Raises EngineError."""
         with self._or_failed("at its start"):
             self._running()
 
     def choose(self, s: State, seed: int) -> SearchResult:
-        """What the program plays in `s`; its `seconds` are those of the move, not of a start. Raises EngineError."""
+        """Return what the program plays in `s`; its `seconds` are the move's, not of a start. Raises EngineError."""
         self.prepare()
         start = perf_counter()
         with self._or_failed(f"in {self.game.name} position {self.game.to_text(s)!r}"):
@@ -85,7 +85,7 @@ class EngineAgent(Agent):
         return SearchResult(found.action, found.value, player, found.depth, found.nodes, pv, False, seconds)
 
     def close(self) -> None:
-        """Ends the process, if there is one: politely, then for certain."""
+        """End the process, if there is one: politely, then for certain."""
         process, self._process = self._process, None
         if process is not None:
             process.end(self.goodbye)
@@ -93,11 +93,11 @@ class EngineAgent(Agent):
     # --- what each protocol says -----------------------------------------------------------------------------------
     @abstractmethod
     def _greet(self) -> None:
-        """Says hello to a fresh process, and waits for an answer."""
+        """Greet a fresh process, and wait for an answer."""
 
     @abstractmethod
     def _ask(self, s: State, seed: int) -> Answer:
-        """What to play in `s`."""
+        """Ask what to play in `s`."""
 
     # --- for the protocols -----------------------------------------------------------------------------------------
     def _running(self) -> EngineProcess:
@@ -117,12 +117,12 @@ class EngineAgent(Agent):
         return self._process.line(deadline)
 
     def _deadline(self) -> float:
-        """When an answer must be there: the time limit and the timeout from now; a little more at its start."""
+        """Return when an answer must be there: the time limit and the timeout from now; a little more at its start."""
         limit = self.limits.seconds if self.limits and self.limits.seconds else 0.0
         return monotonic() + limit + (max(self.timeout, STARTING) if self._starting else self.timeout)
 
     def _move(self, s: State, text: str) -> Action:
-        """The legal action that the program names. Raises Failure."""
+        """Return the legal action that the program names. Raises Failure."""
         try:
             return self.game.action_from_text(s, text)
         except GameError:
@@ -130,7 +130,7 @@ class EngineAgent(Agent):
 
     @contextmanager
     def _or_failed(self, place: str) -> Iterator[None]:
-        """Inside, whatever stops us ends the process; a Failure becomes an EngineError."""
+        """End the process on any error inside; turn a Failure into an EngineError."""
         try:
             yield
         except Failure as failure:
@@ -152,7 +152,7 @@ class EngineAgent(Agent):
 
 
 def seconds_of(text: str, protocol: str) -> float:
-    """The timeout that `text` says."""
+    """Return the timeout that `text` says."""
     try:
         seconds = float(text)
     except ValueError:
@@ -173,5 +173,5 @@ def refuse_options(options: Mapping[str, str], known: tuple[str, ...], protocol:
 
 
 def quoted(text: str) -> str:
-    """The text in quotes, and not too much of it."""
+    """Return the text in quotes, and not too much of it."""
     return repr(text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}...")

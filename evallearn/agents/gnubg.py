@@ -1,8 +1,8 @@
-"""GNU Backgammon as an Eval: its networks in this process, by the package gnubg-nn, which evallearn does not need.
+"""GNU Backgammon as an evaluator: its networks in this process, by the package gnubg-nn, an optional dependency.
 
-`gnubg:0` is what the networks say of a position, `gnubg:1` and `gnubg:2` look one and two moves further ahead, counted
+`gnubg:0` is what the networks say of a position, `gnubg:1` and `gnubg:2` search one and two moves further, counted
 as GNU Backgammon counts. An agent that takes the best position after its move plays as GNU Backgammon does at that ply,
-but for the filter by which the program saves time from two plies on: here every move is judged at full depth.
+but for the filter by which the program saves time from two plies on: here every move is evaluated at full depth.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from evallearn.games.backgammon.moves import CHECKERS, NO_DICE, OFF, Side, State
 MOST_PLIES = 2
 """Beyond, a move takes minutes."""
 CACHED = 1 << 18
-"""Positions whose equity is remembered: those after the 21 rolls of one position are many, and often the same."""
+"""Positions whose equity is kept: those after the 21 rolls of one position are many, and often the same."""
 Probabilities = Sequence[float]
 """(win, win a gammon or more, win a backgammon, lose a gammon or more, lose a backgammon)"""
 Judge = Callable[[list[list[int]], int], Probabilities]
 
 
 def equity(p: Probabilities) -> float:
-    """Points per game without the cube."""
+    """Return points per game without the cube."""
     return 2 * p[0] - 1 + p[1] + p[2] - p[3] - p[4]
 
 
 class GnubgEval(Evaluator):
-    """The equity, without the cube, that GNU Backgammon gives the player on roll; upper floor only.
+    """The equity, without the cube, that GNU Backgammon gives the player on roll; for the Python backend only.
 
-    It looks at no dice: with or without a roll a position is judged as before the roll.
+    It ignores dice: with or without a roll, a position has its value before the roll.
     """
 
     def __init__(self, game: Game, plies: int = 0) -> None:
-        """Raises SpecError for another game, for too many plies, and where gnubg-nn is missing."""
+        """Load the networks. Raises SpecError for another game, for too many plies, and where gnubg-nn is missing."""
         self.name = f"gnubg:{plies}"
         if game.name.partition(",")[0] != "backgammon":
             raise SpecError(f"{self.name} plays backgammon, not {game.name}: choose another agent or game")
@@ -57,7 +57,7 @@ class GnubgEval(Evaluator):
         return value if player == s.player else 0.0 - value
 
     def to_roller(self, own: Side, opp: Side) -> float:
-        """The equity to the player on roll, who has `own`, in an unfinished position."""
+        """Return the equity to the player on roll, who has `own`, in an unfinished position."""
         found = self._known.get((own, opp))
         if found is None:
             self._judge = self._judge or networks(self.name)
@@ -69,7 +69,7 @@ class GnubgEval(Evaluator):
         return found
 
     def roll_values(self, s: State) -> dict[int, tuple[float, float]]:
-        """What `Rolls.values` answers, ten times as fast: gnubg-nn makes the moves too."""
+        """Return what `Rolls.values` answers, ten times as fast: gnubg-nn makes the moves too."""
         import gnubg_nn
 
         sign, board = 1.0 if s.player == 0 else -1.0, [list(s.opp[1:]), list(s.own[1:])]
@@ -82,7 +82,7 @@ class GnubgEval(Evaluator):
         return found
 
     def _to_mover(self, opp: Sequence[int], own: Sequence[int]) -> float:
-        """What a position is worth to the player who has just moved, and has `own`."""
+        """Return what a position is worth to the player who has just moved, and has `own`."""
         mine, theirs = (CHECKERS - sum(own), *own), (CHECKERS - sum(opp), *opp)
         if mine[OFF] == CHECKERS:
             return self.game.utility(State(theirs, mine, NO_DICE, 1), 0)
@@ -90,7 +90,7 @@ class GnubgEval(Evaluator):
 
 
 def networks(who: str) -> Judge:
-    """The function of gnubg-nn that judges a board. Raises SpecError."""
+    """Return the function of gnubg-nn that values a board. Raises SpecError."""
     try:
         from gnubg_nn import probabilities
     except ImportError:
@@ -101,7 +101,7 @@ def networks(who: str) -> Judge:
 
 
 def parse_gnubg(text: str, game: Game) -> GnubgEval:
-    """`0` of `gnubg:0`."""
+    """Read the `0` of `gnubg:0`."""
     if not text.isdecimal() or len(text) > 9:
         raise SpecError(f"gnubg:{text}: {text!r} is no number of plies: give 0 to {MOST_PLIES}, as in gnubg:0")
     return GnubgEval(game, int(text))

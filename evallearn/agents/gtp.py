@@ -21,7 +21,7 @@ KNOWN: Mapping[str, Mapping[str, str]] = {"othello": {"game": "Othello", "size":
 class GtpAgent(EngineAgent):
     """A two-player game without dice by a GTP engine that understands our way to write its moves.
 
-    It keeps a board of its own, so it must be told every move (`follows`): what happened is written down, and played
+    It keeps a board of its own, so it must know every move (`follows`): what happened is written down, and played
     on its board when it is asked for a move. GTP knows no limits: how long it thinks, its command line must say.
     """
 
@@ -52,9 +52,9 @@ class GtpAgent(EngineAgent):
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_record": [], "_told": None, "_last": None}
 
-    # --- what it is told -------------------------------------------------------------------------------------------
+    # --- what is reported to it ------------------------------------------------------------------------------------
     def begin(self, opening: Sequence[Action]) -> None:
-        """A new game: the engine's board is cleared before the next move."""
+        """Begin a new game: the engine's board is cleared before the next move."""
         self._record, self._told, self._last = [], None, None
         s = self.game.initial()
         for a in opening:
@@ -62,7 +62,10 @@ class GtpAgent(EngineAgent):
             s = self.game.result(s, a)
 
     def played(self, s: State, a: Action) -> None:
-        """Writes it down. Twice the same in a row is once: an agent that sits on both sides may be told by both."""
+        """Write the action down.
+
+        Twice the same in a row is once: an agent that sits on both sides may be informed by both.
+        """
         if self._last != (s, a):
             self._record.append(f"{COLOURS[self.game.to_play(s)]} {self.game.action_to_text(s, a)}")
             self._last = s, a
@@ -97,7 +100,7 @@ class GtpAgent(EngineAgent):
             )
 
     def _catch_up(self) -> None:
-        """Plays on the engine's board what it does not know yet; all of it if the two have gone different ways."""
+        """Play on the engine's board what it lacks; all of it if the two have gone different ways."""
         told = self._told
         if told is None or told != self._record[: len(told)]:
             self._command("clear_board")
@@ -107,7 +110,7 @@ class GtpAgent(EngineAgent):
             told.append(move)
 
     def _play(self, move: str) -> None:
-        """One move. A pass may be refused: an engine that passes by itself knows where one must."""
+        """Play one move. A pass may be refused: an engine that passes by itself knows where one must."""
         try:
             self._command(f"play {move}")
         except Refusal:
@@ -115,14 +118,14 @@ class GtpAgent(EngineAgent):
                 raise
 
     def _move(self, s: State, text: str) -> Action:
-        """GTP answers in capitals; a game may want small letters."""
+        """Return the action; GTP answers in capitals, and a game may want small letters."""
         try:
             return self.game.action_from_text(s, text)
         except GameError:
             return super()._move(s, text.lower())
 
     def _command(self, command: str) -> str:
-        """The answer to a command: `= text`, perhaps over several lines, and an empty one. Raises Failure."""
+        """Return the answer to a command: `= text`, perhaps over several lines, and an empty one. Raises Failure."""
         self._say(command)
         deadline = self._deadline()
         while not (line := self._hear(deadline)).startswith(("=", "?")):

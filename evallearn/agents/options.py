@@ -29,7 +29,7 @@ class Kind:
 
 
 def read_options(parts: Sequence[str], place: str) -> dict[str, str]:
-    """`["k=3"]` as {"k": "3"}."""
+    """Return `["k=3"]` as {"k": "3"}."""
     found: dict[str, str] = {}
     for part in parts:
         match = OPTION.fullmatch(part)
@@ -43,7 +43,7 @@ def read_options(parts: Sequence[str], place: str) -> dict[str, str]:
 
 
 def trailing_options(text: str) -> tuple[str, list[str]]:
-    """A command, and the options that follow it: the last segments between commas that look like NAME=VALUE."""
+    """Return a command, and the options that follow it: the last segments between commas of the form NAME=VALUE."""
     first, *segments = text.split(",")
     options: list[str] = []
     while segments and OPTION.fullmatch(segments[-1]):
@@ -52,7 +52,7 @@ def trailing_options(text: str) -> tuple[str, list[str]]:
 
 
 def search_settings(search: str, parts: Sequence[str]) -> dict[str, Any]:
-    """The keyword arguments of that search which `["leaf=rollout", "exploration=1.0"]` says."""
+    """Return the keyword arguments of that search which `["leaf=rollout", "exploration=1.0"]` says."""
     known = search_options(search)
     settings = {}
     for name, value in read_options(parts, search).items():
@@ -66,7 +66,7 @@ def search_settings(search: str, parts: Sequence[str]) -> dict[str, Any]:
 
 
 def search_options(search: str) -> dict[str, Kind]:
-    """The options of that search which a text can say; a function, such as is_cutoff, is none of them."""
+    """Return the options of that search which a text can say; a function, such as is_cutoff, is none of them."""
     constructor = SEARCHES[search].__init__
     named = list(inspect.signature(constructor).parameters.values())
     hints = get_type_hints(constructor)
@@ -78,13 +78,13 @@ def search_options(search: str) -> dict[str, Kind]:
 
 
 def needs_eval(search: str) -> bool:
-    """True if the search cannot do without an Eval."""
+    """Return True if the search cannot do without an evaluator."""
     parameter = inspect.signature(SEARCHES[search].__init__).parameters["evaluator"]
     return parameter.default is inspect.Parameter.empty
 
 
 def kind_of(annotation: Any) -> Kind | None:
-    """How a text becomes a value of that type; None if it cannot."""
+    """Say how a text becomes a value of that type; None if it cannot."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         kinds = [kind_of(a) for a in inner if a is not NoneType]

@@ -44,7 +44,7 @@ class Silence(Failure):
 
 
 def split_command(command: str) -> list[str]:
-    """The program and its arguments, with quotes as in a shell; the program is looked for. Raises SpecError."""
+    """Return the program and its arguments, with quotes as in a shell; find the program. Raises SpecError."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -55,7 +55,7 @@ def split_command(command: str) -> list[str]:
 
 
 def find_program(name: str) -> str:
-    """The path of a program that can be run: in PATH, or where Debian keeps games. Raises SpecError."""
+    """Return the path of a program that can be run: in PATH, or where Debian keeps games. Raises SpecError."""
     if found := _which(name):
         return found
     if os.path.isfile(name):
@@ -66,19 +66,19 @@ def find_program(name: str) -> str:
 
 
 def _which(name: str) -> str | None:
-    """What runs under that name; from the current folder only if the name says so, as in ./engine."""
+    """Return what runs under that name; from the current folder only if the name says so, as in ./engine."""
     if os.path.dirname(name):
         return shutil.which(name)
     folders = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *MORE_FOLDERS]
     found = shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
-    return found if found and os.path.isabs(found) else None  # Windows looks in the current folder all the same
+    return found if found and os.path.isabs(found) else None  # Windows searches the current folder all the same
 
 
 @cache
 def dies_with_us() -> tuple[str, ...]:
-    """What to put before a command so that the system kills it when this process is killed.
+    """Return what to put before a command so that the system kills it when this process is killed.
 
-    The end of its input tells most engines to go, but not all: GNU Chess goes on reading nothing, for ever.
+    The end of its input ends most engines, but not all: GNU Chess goes on reading nothing, for ever.
     """
     found = _which("setpriv")  # of util-linux, on every Linux
     return (found, "--pdeathsig", "KILL", "--") if found else ()
@@ -88,7 +88,7 @@ class EngineProcess:
     """A running program with lines in and lines out. It ends with `end`, with this object or with this process."""
 
     def __init__(self, argv: Sequence[str]) -> None:
-        """Starts the program in a session of its own: Ctrl-C in the terminal is not for it. Raises Failure."""
+        """Start the program in a session of its own: Ctrl-C in the terminal is not for it. Raises Failure."""
         try:
             self._popen = subprocess.Popen(
                 [*dies_with_us(), *argv],
@@ -104,7 +104,7 @@ class EngineProcess:
         self._words: deque[str] = deque(maxlen=KEPT_WORDS)
         self._over = Event()
         stdin, stdout, stderr = map(_opened, (self._popen.stdin, self._popen.stdout, self._popen.stderr))
-        # The threads must not know `self`: an engine that nobody has any more is to be ended.
+        # The threads must not refer to `self`: an engine that nobody has any more is to be ended.
         self._threads = [
             Thread(target=_write, args=(stdin, self._orders), daemon=True),
             Thread(target=_read, args=(stdout, self._lines, self._over), daemon=True),
@@ -120,11 +120,11 @@ class EngineProcess:
         return self._popen.pid
 
     def send(self, line: str) -> None:
-        """Says one line. Never waits; whether it arrives, `line` will tell."""
+        """Send one line. Never wait: `line` shows whether it arrived."""
         self._orders.put(line)
 
     def line(self, deadline: float) -> str:
-        """The next line it says, until `deadline` by the monotonic clock. Raises Failure."""
+        """Return the next line it says, until `deadline` by the monotonic clock. Raises Failure."""
         if self._over.is_set():
             raise Failure("was ended")
         try:
@@ -137,18 +137,18 @@ class EngineProcess:
         return found
 
     def forget(self) -> None:
-        """Drops what it has said so far: lines from before a question are no answer to it."""
+        """Drop what it has said so far: lines from before a question are no answer to it."""
         with suppress(Empty):
             while (line := self._lines.get_nowait()) is not None:
                 pass
             self._lines.put(line)
 
     def last_words(self) -> str:
-        """The last line of its stderr that is not empty."""
+        """Return the last line of its stderr that is not empty."""
         return next((line for line in reversed(list(self._words)) if line), "")
 
     def end(self, goodbye: str | None = None) -> None:
-        """Kills and reaps it; with a `goodbye` (may be empty) it is first given half a second to end by itself."""
+        """Kill and reap it; with a `goodbye` (may be empty) it first has half a second to end by itself."""
         if goodbye is not None and self._popen.poll() is None:
             if goodbye:
                 self.send(goodbye)
@@ -158,12 +158,12 @@ class EngineProcess:
         self._finalizer()
 
     def _ended(self) -> str:
-        """Its output is at its end: why?"""
+        """Say why its output is at its end."""
         try:
             code = self._popen.wait(GRACE)
         except subprocess.TimeoutExpired:
             return "closed its output"
-        self._threads[2].join(GRACE)  # so that its last words are heard
+        self._threads[2].join(GRACE)  # so that its last words are read
         return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
@@ -174,15 +174,15 @@ def _opened(stream: IO[bytes] | None) -> IO[bytes]:
 
 # --- threads, and the end --------------------------------------------------------------------------------------------
 def _write(stream: IO[bytes], orders: Queue[str | None]) -> None:
-    """Hands on what is ordered; None closes the stream."""
-    with suppress(OSError), stream:  # a program that has ended reads no more: its silence will tell
+    """Hand on what is ordered; None closes the stream."""
+    with suppress(OSError), stream:  # a program that has ended reads no more: its silence shows that
         while (order := orders.get()) is not None:
             stream.write(order.encode() + b"\n")
             stream.flush()
 
 
 def _read(stream: IO[bytes], lines: Queue[str | None], over: Event) -> None:
-    """Every line, and None at the end."""
+    """Hand on every line, and None at the end."""
     with stream:
         while raw := stream.readline(LONGEST_LINE):
             _put(lines, raw.decode(errors="replace").rstrip("\r\n"), over)
@@ -202,7 +202,7 @@ def _keep(stream: IO[bytes], words: deque[str]) -> None:
 
 
 def _end(popen: subprocess.Popen[bytes], orders: Queue[str | None], over: Event, threads: Sequence[Thread]) -> None:
-    """No process, no zombie, no open pipe is left."""
+    """Leave no process, no zombie and no open pipe."""
     over.set()
     orders.put(None)
     if popen.poll() is None:

@@ -25,7 +25,7 @@ WHOLE = re.compile(r"-?[0-9]{1,18}")
 class UciAgent(EngineAgent):
     """Chess by a UCI engine.
 
-    It is told the position with the moves since the last one that cannot be taken back, and `go depth`, `nodes` or
+    It is sent the position with the moves since the last one that cannot be taken back, and `go depth`, `nodes` or
     `movetime`. Unless time is the limit it forgets its hash table before each move (`ucinewgame`), so that the same
     position gets the same answer, as agents promise; an engine with several threads may still differ.
     """
@@ -83,7 +83,7 @@ class UciAgent(EngineAgent):
         return " ".join(["go", *(f"{name} {value}" for name, value in parts if value is not None)])
 
     def _line(self, s: State, moves: Sequence[str]) -> tuple[Action, ...]:
-        """The expected line as far as it can be read."""
+        """Return the expected line as far as it can be read."""
         actions: list[Action] = []
         try:
             for move in moves:
@@ -94,7 +94,7 @@ class UciAgent(EngineAgent):
         return tuple(actions)
 
     def _until(self, word: str, deadline: float) -> Iterator[str]:
-        """The lines up to the one that begins with `word`, which is the last."""
+        """Yield the lines up to the one that begins with `word`, which is the last."""
         while True:
             line = self._hear(deadline).strip()
             yield line
@@ -112,7 +112,7 @@ class Info:
     pv: tuple[str, ...] = ()
 
     def after(self, words: Sequence[str]) -> Info:
-        """With what one more line says. Only the best line (multipv 1) counts, and no mere bound of a score."""
+        """Add what one more line says. Only the best line (multipv 1) counts, and no mere bound of a score."""
         found = _pairs(words)
         if words[:1] != ["info"] or "string" in words or found.get("multipv", 1) != 1:
             return self
@@ -124,12 +124,12 @@ class Info:
 
 
 def _pairs(words: Sequence[str]) -> dict[str, int]:
-    """{word: the whole number that follows it}."""
+    """Return {word: the whole number that follows it}."""
     return {word: int(n) for word, n in pairwise(words) if WHOLE.fullmatch(n)}
 
 
 def value_of(score: Mapping[str, int]) -> float:
-    """{"cp": 100} as a value to the player to move: tanh(pawns / PAWNS_PER_RAW). A mate is all but 1 or -1."""
+    """Return {"cp": 100} as a value to the player to move: tanh(pawns / PAWNS_PER_RAW). A mate is all but 1 or -1."""
     if "mate" in score:
         return BOUND if score["mate"] > 0 else -BOUND
     return squash(score.get("cp", 0) / 100 / PAWNS_PER_RAW)

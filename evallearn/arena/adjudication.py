@@ -25,7 +25,7 @@ class Adjudication:
 
     @classmethod
     def from_text(cls, text: str) -> Adjudication:
-        """`plies=300,win=0.95x6,draw=0.02x12`, or some of them."""
+        """Read `plies=300,win=0.95x6,draw=0.02x12`, or some of them."""
         found: dict[str, int | tuple[float, int]] = {}
         for part in text.split(","):
             key, _, value = part.strip().partition("=")
@@ -74,12 +74,12 @@ class Watch:
     """The best utility of the game."""
     plies: int = 0
     leads: list[float] = field(default_factory=list)
-    """What the last moves said, in shares of the best utility, to player 0."""
+    """The values after the last moves, in shares of the best utility, to player 0."""
 
     def saw(self, found: SearchResult) -> tuple[str, float] | None:
-        """After a move: the rule that ends the game and what player 0 has won, or None."""
+        """Return the rule that ends the game after this move, and what player 0 has won; or None."""
         rules, self.plies = self.rules, self.plies + 1
-        if found.depth == 0:  # it chose without looking: its value says nothing
+        if found.depth == 0:  # it chose without a search: its value says nothing
             self.leads.clear()
         else:
             self.leads.append(found.value / self.best * (1 if found.player == 0 else -1))

@@ -48,7 +48,7 @@ class Adjusted:
     the mean the more, the farther the mean luck is from 0."""
 
     def mean(self, *, seed: int = 0, resamples: int = RESAMPLES) -> Mean:
-        """The mean, with an interval that reckons with the error of the slope and its degree of freedom."""
+        """Return the mean, with an interval that allows for the error of the slope and its degree of freedom."""
         found, n = bootstrap_mean(self.values, seed=seed, resamples=resamples), len(self.values)
         if self.widening == 1.0:
             return found
@@ -58,7 +58,7 @@ class Adjusted:
 
 
 def bootstrap_mean(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Mean:
-    """The mean with a studentised bootstrap interval: the same seed gives the same interval.
+    """Return the mean with a studentised bootstrap interval: the same seed gives the same interval.
 
     Each resample's mean is measured in its own standard errors; that keeps 95 % on skewed data, where percentiles of
     the mean alone miss on the long side. A resample whose values hardly vary would claim a standard error near 0, so
@@ -82,7 +82,7 @@ def bootstrap_mean(values: Sequence[float], *, seed: int = 0, resamples: int = R
 
 
 def _student(freedom: int) -> float:
-    """The 97.5 % quantile of Student's t, by its expansion in 1/freedom: right to 3 % from two degrees on.
+    """Return the 97.5 % quantile of Student's t, by its expansion in 1/freedom: right to 3 % from two degrees on.
 
     With one degree it is 12.7 and the expansion gives 9.7: two values make no interval to rely on anyway.
     """
@@ -96,7 +96,7 @@ def _student(freedom: int) -> float:
 
 
 def _studentised(d: Floats, share: Floats, n: int, spread: float, seed: int, resamples: int) -> Floats:
-    """float64[resamples]: mean over standard error of samples of n from the deviations d, each with its share."""
+    """Return float64[resamples]: mean over standard error of samples of n from deviations d, each with its share."""
     rng = np.random.default_rng(seed)
     found = []
     rows = max(1, CHUNK // len(d))
@@ -109,7 +109,7 @@ def _studentised(d: Floats, share: Floats, n: int, spread: float, seed: int, res
 
 
 def control_variate(values: Sequence[float], luck: Sequence[float]) -> Adjusted:
-    """Values less slope times luck, with the slope of the regression of values on luck.
+    """Return the values less slope times luck, with the slope of the regression of values on luck.
 
     `luck` must be expected to be 0 (what chance gave, less what it gives on average); then the adjusted values have the
     expectation of the plain ones, and only vary less. That the slope comes from the same data biases the mean by about

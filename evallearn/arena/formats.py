@@ -39,12 +39,12 @@ class Format:
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
 def json_header(game: Game) -> str:
-    """The first line of a .jsonl file, without its end."""
+    """Return the first line of a .jsonl file, without its end."""
     return json.dumps({"format": FORMAT, "version": VERSION, "game": game.name})
 
 
 def json_line(record: GameRecord) -> str:
-    """The line of a game in a .jsonl file, without its end: for whoever writes while a match goes on."""
+    """Return the line of a game in a .jsonl file, without its end: for whoever writes while a match goes on."""
     return json.dumps(record.to_json())
 
 
@@ -113,12 +113,12 @@ OWN = {
 
 
 def formats_of(game: Game) -> dict[str, Format]:
-    """{suffix: format}, the game's own first."""
+    """Return {suffix: format}, the game's own first."""
     return {**OWN.get(game.name, {".txt": TRANSCRIPT}), **EVERYWHERE}
 
 
 def format_for(path: Path, game: Game) -> Format:
-    """By the suffix. Raises DataError that names those which this game has."""
+    """Return the format that the suffix names. Raises DataError that names those which this game has."""
     known = formats_of(game)
     if path.suffix.lower() not in known:
         raise DataError(
@@ -129,7 +129,7 @@ def format_for(path: Path, game: Game) -> Format:
 
 # --- files -----------------------------------------------------------------------------------------------------------
 def write_games(path: str | Path, game: Game, records: Iterable[GameRecord]) -> int:
-    """Write the records as they come, never holding more than one; how many there were. Raises DataError.
+    """Write the records as they come, never holding more than one; return how many there were. Raises DataError.
 
     An old file of this name is replaced when the new one is complete, and stays if anything goes wrong.
     """
@@ -155,9 +155,9 @@ def write_games(path: str | Path, game: Game, records: Iterable[GameRecord]) -> 
 
 
 def read_games(path: str | Path, game: Game, *, check: bool = True) -> list[GameRecord]:
-    """The games of a file, each played over by the rules. Raises DataError that names the place and the remedy.
+    """Return the games of a file, each played over by the rules. Raises DataError that names the place and the remedy.
 
-    Without `check`, .json and .jsonl are believed as far as their shape is right, which is quicker.
+    Without `check`, only the shape of .json and .jsonl is checked, which is quicker.
     """
     path, game = Path(path), getattr(game, "plain", game)
     kind = format_for(path, game)

@@ -31,13 +31,13 @@ Sets = dict[int, tuple[Opening, list[Played]]]
 
 
 def identity(agent: Agent) -> str:
-    """The agent's name and, where it has weights, a digest of them: a file may change under the same name."""
+    """Return the agent's name and, where it has weights, a digest of them: a file may change under the same name."""
     return agent.name + weights_mark(getattr(agent, "evaluator", None))
 
 
 def weights_mark(evaluator: Any) -> str:
-    """` #` and a digest of the Eval's weights, or nothing if it has none."""
-    while hasattr(evaluator, "below"):  # tables over an Eval: its weights are what may change
+    """Return ` #` and a digest of the evaluator's weights, or nothing if it has none."""
+    while hasattr(evaluator, "below"):  # tables over an evaluator: its weights are what may change
         evaluator = evaluator.below
     if not hasattr(evaluator, "tensors"):
         return ""
@@ -53,7 +53,7 @@ class MatchJournal:
         self.sets = sets_of(folder, self.terms)
 
     def open(self, openings: Sequence[Opening]) -> dict[int, list[Played]]:
-        """Create the folder, or find what was finished there: {number of the set: its games}."""
+        """Create the folder, or find what was finished there; return {number of the set: its games}."""
         self.openings, path = openings, self.folder / TERMS
         if not is_inside(self.sets.path, self.folder):  # we would write to that file
             raise DataError(f"{self.sets.path} links to a file outside of its folder: choose another --run")
@@ -69,11 +69,11 @@ class MatchJournal:
         return {number: played for number, (_, played) in found.items() if number < len(openings)}
 
     def write(self, number: int, played: Sequence[Played]) -> None:
-        """A finished set: one line, handed to the system at once."""
+        """Append a finished set: one line, handed to the system at once."""
         self.sets.append(packed_set(self.game, number, self.openings[number], played))
 
     def forget(self, numbers: Sequence[int]) -> None:
-        """These sets are to be played again."""
+        """Note that these sets are to be played again."""
         self.sets.append({"forget": list(numbers)})
 
     def close(self) -> None:
@@ -90,17 +90,17 @@ class MatchJournal:
 
 
 def sets_of(folder: Path, terms: Mapping[str, Any]) -> Journal:
-    """The journal of a match with these terms."""
+    """Return the journal of a match with these terms."""
     return Journal(folder / SETS, json_digest(terms), "its games are played again when the match goes on")
 
 
 def read_terms(folder: Path) -> dict[str, Any]:
-    """What match.json says. Raises DataError."""
+    """Return the terms that match.json holds. Raises DataError."""
     return read_checked(folder / TERMS, "delete it, and the command that plays this match writes it again and goes on")
 
 
 def read_names(folder: Path) -> tuple[str, str]:
-    """A and B of the match that a folder holds. Raises DataError."""
+    """Return the names of A and B of the match that a folder holds. Raises DataError."""
     if not ((folder / TERMS).exists() and (folder / SETS).exists()):
         raise DataError(f"{folder} is no folder of a match: it lacks {TERMS} or {SETS}; give one that has both")
     terms = read_terms(folder)
@@ -111,7 +111,7 @@ def read_names(folder: Path) -> tuple[str, str]:
 
 
 def read_sets(folder: Path, game: Game) -> Sets:
-    """The sets of a match's folder, finished or not, played over by the rules. Raises DataError: which line."""
+    """Read the sets of a match's folder, finished or not, played over by the rules. Raises DataError: which line."""
     journal = sets_of(folder, read_terms(folder))
     return read_entries(journal, journal.read(), game)
 
@@ -119,7 +119,10 @@ def read_sets(folder: Path, game: Game) -> Sets:
 def read_entries(
     journal: Journal, entries: Sequence[dict[str, Any] | None], game: Game, openings: Sequence[Opening] = ()
 ) -> Sets:
-    """The sets that the lines tell; those whose opening is known must begin with it. Raises DataError: which line."""
+    """Return the sets that the lines hold. Raises DataError: which line.
+
+    Sets with a number below `len(openings)` must begin with their opening.
+    """
     found: Sets = {}
     reader = SetReader(game) if entries else None
     for line, entry in enumerate(entries, 1):

@@ -1,4 +1,4 @@
-"""All known evaluators of a game in one rating list: is the learned one better than the hand-written ones?"""
+"""All known evaluators of a game in one rating list: it shows whether the learned one beats the hand-written ones."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ from evallearn.errors import EvallearnError
 from evallearn.evaluators import load_evaluator, read_header, zoo_names
 
 EARLIER = re.compile(r"-\d+$")
-"""How `learn` calls the Evals of its earlier generations."""
+"""The names that `learn` gives to the evaluators of its earlier generations."""
 SIMULATIONS = 500
-"""Of the Monte Carlo search that takes part: what looking ahead is worth without any Eval."""
+"""Of the Monte Carlo search that takes part: what search is worth without any evaluator."""
 log = logging.getLogger(__name__)
 
 
 def known_agents(game: Game, limits: Limits, runs: Path) -> dict[str, Agent]:
-    """{name: agent}: random play, every heuristic, every learned Eval of the zoo and of `runs`, search without Eval."""
+    """Return {name: agent}: all that there is to compare in this game.
+
+    These are random play, every heuristic, every learned evaluator of the zoo and of `runs`, and search without one.
+    """
     named = ["random", "zero", *(f"handwritten:{h}" for h in game.heuristics)]
     named += [f"zoo:{name}" for name in zoo_names(game.name)]
     agents = [parse_agent(text, game, limits) for text in named]
@@ -34,12 +37,12 @@ def known_agents(game: Game, limits: Limits, runs: Path) -> dict[str, Agent]:
     agents += [parse_agent(f"mcts@nodes={SIMULATIONS}", game)]
     found: dict[str, Agent] = {}
     for agent in agents:
-        found.setdefault(identity(agent).rpartition("#")[2] or agent.name, agent)  # a copy of a file is no new Eval
+        found.setdefault(identity(agent).rpartition("#")[2] or agent.name, agent)  # a copy of a file is not new
     return {agent.name: agent for agent in found.values()}
 
 
 def learned(path: Path, game: Game, limits: Limits) -> Agent:
-    """The Eval of the file as an agent.
+    """Return the evaluator of the file as an agent.
 
     Not by `parse_agent`: a path such as `cmd:PROGRAM/x.safetensors` would start a program. Its name begins with `./`,
     so that it starts none wherever it is read.
@@ -49,7 +52,7 @@ def learned(path: Path, game: Game, limits: Limits) -> Agent:
 
 
 def learned_files(game: Game, runs: Path) -> list[Path]:
-    """The evaluator files of this game in `runs`, but for those of earlier generations. Damaged ones are named."""
+    """Return the evaluator files of this game in `runs`, but for those of earlier generations; log damaged ones."""
     found = []
     for path in sorted(runs.rglob("*.safetensors")):
         if EARLIER.search(path.stem):
@@ -68,7 +71,7 @@ def learned_files(game: Game, runs: Path) -> list[Path]:
 
 
 def answer(ratings: Sequence[Mapping[str, Any]]) -> str:
-    """Learned against hand-written, in one sentence; ratings are those of the JSON, strongest first."""
+    """Say in one sentence how learned compares with hand-written; ratings are those of the JSON, strongest first."""
     best = {kind: next((r for r in ratings if kind_of(r["name"]) == kind), None) for kind in ("learned", "handwritten")}
     learned, by_hand = best["learned"], best["handwritten"]
     if learned is None or by_hand is None:

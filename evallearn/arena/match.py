@@ -30,11 +30,11 @@ from evallearn.errors import EngineError, SpecError
 SETS_PER_JOB = 4
 """Few, so that progress is seen; enough that passing them to a worker (0.1 ms) does not count."""
 FORFEITS_IN_A_ROW = 10
-"""So many say that an engine is broken, not weak: the match stops, and they are played again when it goes on."""
+"""So many mean that an engine is broken, not weak: the match stops, and they are played again when it goes on."""
 QUICK_SETS = 100
-"""So many, and compiling a kernel for whole games (once, some seconds) is worth the while."""
+"""From so many sets on, compiling a kernel for whole games (once, some seconds) is worth the while."""
 NOBODY = "none"
-"""As the judge of luck: the dice stay in the result."""
+"""In place of the evaluator that measures luck: the dice stay in the result."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +50,8 @@ class MatchConfig(Settings):
     sprt: Sprt | None = None
     """Stop as soon as it has decided."""
     luck: str | None = None
-    """The Eval that judges the luck of the dice, as a person wrote it, or "none". None: the game's last heuristic,
-    where there are dice."""
+    """The evaluator that measures the luck of the dice, as a person wrote it, or "none".
+    None: the game's last heuristic, where there are dice."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,19 +59,19 @@ class MatchConfig(Settings):
             raise SpecError(f"openings of {self.openings} and {self.random_plies} random plies: give one of the two")
 
     def plies(self, game: Game) -> int:
-        """Random plies of each opening."""
+        """Return how many random plies each opening has."""
         if self.openings is not None:
             return 0
         return game.opening_plies if self.random_plies is None else self.random_plies
 
     def starts(self, game: Game) -> list[Opening]:
-        """The opening of each set."""
+        """Return the opening of each set."""
         if self.openings is not None:
             return take(read_openings(self.openings, game), self.pairs, repeat=self.repeat or game.has_chance)
         return openings(game, self.pairs, self.plies(game), self.seed, repeat=self.repeat)
 
     def judge(self, game: Game) -> Evaluator | None:
-        """Whose opinion says how lucky the dice were."""
+        """Return the evaluator that measures how lucky the dice were, or None."""
         can = game.has_chance and game.n_players == 2 and game.zero_sum
         if self.luck not in (None, NOBODY) and not can:
             raise SpecError(f"luck={self.luck!r}: luck is judged in two-player games with dice; {game.name} is none")
@@ -80,7 +80,7 @@ class MatchConfig(Settings):
         return parse_evaluator(self.luck or f"handwritten:{list(game.heuristics)[-1]}", game, trust=FULL_TRUST)
 
     def terms(self, game: Game, agents: Sequence[Agent]) -> dict[str, Any]:
-        """What every set of the match depends on: neither how many there are nor when the SPRT stops."""
+        """Return what every set of the match depends on: neither how many there are nor when the SPRT stops."""
         judge = self.judge(game)
         return {
             "format": "evallearn match",
@@ -98,7 +98,7 @@ class MatchConfig(Settings):
 
 
 def _marked(openings: Path) -> str:
-    """The file's name and a digest of what it says now."""
+    """Return the file's name and a digest of what it says now."""
     return f"{openings} #{hashlib.sha256(read_text(openings).encode()).hexdigest()[:10]}"
 
 
@@ -113,7 +113,7 @@ def play_match(
     on_progress: Callable[[Tally], None] | None = None,
     keep_games: bool = False,
 ) -> MatchResult:
-    """A against B: each opening from every seat.
+    """Play A against B: each opening from every seat.
 
     A game with fewer different openings of that length gets fewer sets: see `pairs` and `pairs_asked` of the result.
     The same seed gives the same result (but for `seconds`) with any number of workers, unless time limits an agent.
@@ -131,7 +131,7 @@ def play_match(
 
 
 def check_match(game: Game, agents: Sequence[Agent], config: MatchConfig, workers: int) -> Game:
-    """Refuse what cannot be played; the game on its plain floor: the board compiles its own."""
+    """Refuse what cannot be played; return the game in plain Python: the board compiles its own."""
     game = getattr(game, "plain", game)
     check_workers(workers)
     config.adjudication.require(game)
@@ -151,7 +151,7 @@ def play_held_match(
     on_progress: Callable[[Tally], None] | None,
     keep_games: bool = False,
 ) -> MatchResult:
-    """A match that was checked, in a folder that the caller holds."""
+    """Play a match that was checked, in a folder that the caller holds."""
     starts = config.starts(game)
     _require_moves(agents, starts)
     quick = len(starts) >= QUICK_SETS
@@ -180,7 +180,7 @@ def play_held_match(
 
 
 def _require_moves(agents: Sequence[Agent], starts: Sequence[Opening]) -> None:
-    """An engine that keeps its own board must be told how a position came about."""
+    """Refuse openings without moves for an engine with a board of its own: it must know how a position came about."""
     for agent in agents:
         if agent.follows and any(o.actions is None for o in starts):
             raise SpecError(
@@ -192,13 +192,13 @@ def _require_moves(agents: Sequence[Agent], starts: Sequence[Opening]) -> None:
 def _in_order(
     table: Table, starts: Sequence[Opening], done: dict[int, list[Played]], workers: int, journal: MatchJournal | None
 ) -> Any:
-    """The games of each set, in the order of the sets, whoever finishes first; those that are done are not played."""
+    """Yield the games of each set, in the order of the sets, whoever finishes first; those done are not replayed."""
     todo = [(i, o) for i, o in enumerate(starts) if i not in done]
     size = 1 if workers == 1 else min(SETS_PER_JOB, -(-len(todo) // (4 * workers)) or 1)
     jobs = [todo[i : i + size] for i in range(0, len(todo), size)]
     if jobs:
         for agent in table.agents:
-            agent.prepare()  # here first: it is told, and done once instead of in every worker
+            agent.prepare()  # here first: it is announced, and done once instead of in every worker
         if min(workers, len(jobs)) > 1:
             table.close()
     waiting, due = dict(done), 0
@@ -233,7 +233,7 @@ def _require_engines(tally: Tally, journal: MatchJournal | None) -> None:
 
 
 def kept_games(folder: Path, game: Game) -> list[GameRecord]:
-    """The games of a match's folder, finished or not, each played over by the rules. Raises DataError."""
+    """Read the games of a match's folder, finished or not, each played over by the rules. Raises DataError."""
     names, records = read_names(folder), list[GameRecord]()
     for i, (opening, played) in sorted(read_sets(folder, game).items()):
         records += records_of(game, names, i, opening, played)
@@ -245,7 +245,7 @@ def kept_games(folder: Path, game: Game) -> list[GameRecord]:
 def records_of(
     game: Game, names: tuple[str, str], number: int, start: Opening, played: Sequence[Played]
 ) -> list[GameRecord]:
-    """The games of a set in text, as files keep them."""
+    """Return the games of a set in text, as files keep them."""
     opening = None if start.actions is None else tuple(_texts(game, game.initial(), start.actions))
     return [
         GameRecord(

@@ -30,17 +30,17 @@ class Opening(NamedTuple):
 
 
 def mix(number: int) -> int:
-    """62 well-mixed bits; neighbouring numbers give unrelated ones, and 0 does not give 0."""
+    """Return 62 well-mixed bits; neighbouring numbers give unrelated ones, and 0 does not give 0."""
     return scramble(number + 0x9E3779B97F4A7C15) >> 2
 
 
 def draw(outcomes: Sequence[Action], probabilities: Sequence[float], seed: int) -> Action:
-    """A roll of the dice."""
+    """Roll the dice: return one of the outcomes."""
     return random.Random(seed).choices(outcomes, probabilities)[0]
 
 
 def openings(game: Game, n: int, random_plies: int, seed: int, *, repeat: bool = False) -> list[Opening]:
-    """Random positions in which the game goes on: n different ones, or fewer if no more can be found.
+    """Draw random positions in which the game goes on: n different ones, or fewer if no more can be found.
 
     A position played again, or its mirror image, would be the same game, not new evidence; with dice it is not, so
     there openings are repeated, and wherever `repeat` says so. What is drawn and known already is drawn again, so the
@@ -66,17 +66,17 @@ def openings(game: Game, n: int, random_plies: int, seed: int, *, repeat: bool =
 
 
 def essence(game: Game, s: State) -> Any:
-    """The same for two positions that are one up to the symmetries of the game."""
+    """Return what is equal for two positions that are one up to the symmetries of the game."""
     return min(game.images(s))
 
 
 def take(different: Sequence[Opening], n: int, *, repeat: bool) -> list[Opening]:
-    """The first n; where there are fewer, all of them, or again from the beginning."""
+    """Return the first n; where there are fewer, all of them, or again from the beginning."""
     return [different[i % len(different)] for i in range(n)] if repeat else list(different[:n])
 
 
 def _random_opening(board: Any, plies: int, rng: random.Random) -> Opening | None:
-    """The position after `plies` random moves, or None if the game is over by then."""
+    """Return the position after `plies` random moves, or None if the game is over by then."""
     board.reset()
     path: list[Action] = []
     n = len(board.look())
@@ -93,7 +93,7 @@ def _random_opening(board: Any, plies: int, rng: random.Random) -> Opening | Non
 
 
 def _every_opening(board: Any, plies: int) -> list[Opening]:
-    """All positions after `plies` moves in which the game goes on, or nothing if they are too many to list."""
+    """Return all positions after `plies` moves in which the game goes on, or nothing if they are too many to list."""
     board.reset()
     layer = {board.state(): Opening(board.state(), ())}
     for _ in range(plies):
@@ -112,9 +112,10 @@ def _after(board: Any, opening: Opening) -> Iterator[Opening]:
 
 
 def read_openings(path: Path, game: Game) -> list[Opening]:
-    """The positions of a file, one a line, `start` or in the notation of the game; empty lines and # do not count.
+    """Read the positions of a file, one a line.
 
-    Every one must be unfinished and different from the others, also by mirroring: refusals name the line.
+    A line is `start`, or a position in the notation of the game; empty lines and # do not count.
+    Every position must be unfinished and different from the others, also by mirroring: refusals name the line.
     """
     found: dict[State, int] = {}
     known: dict[Any, int] = {}
@@ -136,7 +137,7 @@ def read_openings(path: Path, game: Game) -> list[Opening]:
 
 
 def read_text(path: Path) -> str:
-    """What a file of openings says. Raises SpecError."""
+    """Return the text of a file of openings. Raises SpecError."""
     try:
         if path.is_file() and path.stat().st_size > LARGEST:
             raise SpecError(f"{path} has more than {LARGEST} bytes: give a file of positions, one a line")

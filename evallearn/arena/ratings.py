@@ -44,7 +44,7 @@ class Rating:
 
 
 def bradley_terry(results: Iterable[Result], *, anchor: str, seed: int = 0) -> tuple[Rating, ...]:
-    """The players of a cross table, the strongest first; `anchor` has 0 Elo. The same seed gives the same list.
+    """Rate the players of a cross table, the strongest first; `anchor` has 0 Elo. The same seed gives the same list.
 
     Elo: the ratings under which the points made (a draw is half a point) are most likely, with PRIOR_GAMES imaginary
     draws for each pairing that met. Intervals: the same for DRAWS tables, in which each pairing's counts are drawn from
@@ -82,7 +82,7 @@ def bradley_terry(results: Iterable[Result], *, anchor: str, seed: int = 0) -> t
 
 # --- the table -------------------------------------------------------------------------------------------------------
 def _cross_table(results: Iterable[Result]) -> dict[tuple[str, str], list[int]]:
-    """(a, b) with a < b -> counts of a's points; results of the same two players are added up."""
+    """Return (a, b) with a < b -> counts of a's points; results of the same two players are added up."""
     tables: dict[tuple[str, str], list[int]] = {}
     for a, b, counts in results:
         if len(counts) != len(PAIR_SCORES) or min(counts) < 0 or sum(counts) == 0:
@@ -101,7 +101,7 @@ def _cross_table(results: Iterable[Result]) -> dict[tuple[str, str], list[int]]:
 
 
 def _check_connected(names: Sequence[str], tables: Iterable[tuple[str, str]]) -> None:
-    """Players who never met, not even through others, cannot be compared."""
+    """Refuse players who never met, not even through others: they cannot be compared."""
     group = {name: {name} for name in names}
     for a, b in tables:
         if group[a] is not group[b]:
@@ -120,7 +120,7 @@ def _check_connected(names: Sequence[str], tables: Iterable[tuple[str, str]]) ->
 def _totals(
     pairings: Sequence[tuple[int, int]], counts: Sequence[Sequence[int]], players: int
 ) -> tuple[Floats, Floats]:
-    """Points (in pairs: 1 for both games won) and pairs of each player."""
+    """Return points (in pairs: 1 for both games won) and pairs of each player."""
     points, pairs = np.zeros(players), np.zeros(players)
     for (i, j), c in zip(pairings, counts, strict=True):
         mean, n = moments(c)[0], sum(c)
@@ -132,7 +132,7 @@ def _totals(
 
 # --- likelihood ------------------------------------------------------------------------------------------------------
 def _fit(pairings: Sequence[tuple[int, int]], counts: Sequence[Sequence[int]], scores: Floats, zero: int) -> Floats:
-    """float64[k, players]: the Elo that make each row of float64[k, pairings] scores most likely; `zero` has 0."""
+    """Return float64[k, players]: the Elo that make each row of float64[k, pairings] scores most likely (`zero`: 0)."""
     players = 1 + max(max(two) for two in pairings)
     design = np.zeros((len(pairings), players))
     for row, (i, j) in enumerate(pairings):
@@ -156,7 +156,7 @@ def _fit(pairings: Sequence[tuple[int, int]], counts: Sequence[Sequence[int]], s
 
 
 def _drawn_scores(counts: Sequence[Sequence[int]], seed: int) -> Floats:
-    """float64[DRAWS, pairings]: expected scores drawn from what is believed of each pairing (Dirichlet)."""
+    """Return float64[DRAWS, pairings]: expected scores drawn from what is believed of each pairing (Dirichlet)."""
     rng = np.random.default_rng(seed)
     weights = rng.standard_gamma(np.array([believed(c) for c in counts]), size=(DRAWS, len(counts), len(PAIR_SCORES)))
     return np.asarray(weights @ np.array(PAIR_SCORES) / weights.sum(axis=2))
@@ -165,7 +165,10 @@ def _drawn_scores(counts: Sequence[Sequence[int]], seed: int) -> Floats:
 def _open_ended(
     pairings: Sequence[tuple[int, int]], counts: Sequence[Sequence[int]], zero: int, lows: Floats, highs: Floats
 ) -> tuple[Floats, Floats]:
-    """Where no chain of points leads from the anchor to a player, nothing says how much stronger that one may be."""
+    """Open the ends of intervals that nothing bounds.
+
+    Where no chain of points leads from the anchor to a player, nothing says how much stronger that one may be.
+    """
     reaches = np.eye(len(lows), dtype=bool)
     for (i, j), c in zip(pairings, counts, strict=True):
         reaches[i, j] = any(c[1:])
@@ -176,7 +179,7 @@ def _open_ended(
 
 
 def _los(drawn: Floats, player: int, following: int | None) -> float | None:
-    """Share of the drawn tables in which the player is above the following one."""
+    """Return the share of the drawn tables in which the player is above the following one."""
     if following is None:
         return None
     above, level = drawn[:, player] > drawn[:, following], drawn[:, player] == drawn[:, following]

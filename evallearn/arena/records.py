@@ -1,7 +1,7 @@
 """One game of a match, written in the game's own notation, and the referee who plays it over again.
 
-A record may come from a stranger's file: `GameRecord.from_json` believes nothing about its shape, `replay` nothing
-about its moves, its end and its result. `evallearn.arena.formats` writes records to files and reads them.
+A record may come from a stranger's file: `GameRecord.from_json` checks its shape, `replay` its moves, its end and its
+result. `evallearn.arena.formats` writes records to files and reads them.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class GameRecord:
         return (*(self.opening_actions or ()), *self.actions)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain lists, numbers and texts: ready for json.dump."""
+        """Return plain lists, numbers and texts: ready for json.dump."""
         values = {name: getattr(self, name) for name in FIELDS}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_json(cls, data: object, where: str = "game record") -> GameRecord:
-        """The inverse of `to_json`, each field of its type. Raises DataError that begins with `where`."""
+        """Return the record that `to_json` wrote, each field of its type. Raises DataError that begins with `where`."""
         if not isinstance(data, dict):
             raise DataError(f"{where} is {_shown(data)}: expected an object with the fields {', '.join(FIELDS)}")
         if missing := [name for name in FIELDS if name not in data and name not in ("end", "set")]:
@@ -115,7 +115,7 @@ def _numbers(data: dict[str, Any], name: str, where: str) -> tuple[float, ...]:
 
 
 def _shown(value: object) -> str:
-    """A stranger's value, at a length that leaves the message readable."""
+    """Return a stranger's value, at a length that leaves the message readable."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
@@ -138,7 +138,7 @@ class Replayed:
 
 
 def replay(game: Game, record: GameRecord, *, source: str = "") -> State:
-    """The final state of the game. Raises DataError that names `source`, the game, the ply, the move and the remedy.
+    """Return the final state. Raises DataError that names `source`, the game, the ply, the move and the remedy.
 
     Every move must be legal, the opening must come about as the record says, the game must have ended by the rules
     unless `end` says otherwise, and then the utilities must be what the game says.
@@ -147,8 +147,8 @@ def replay(game: Game, record: GameRecord, *, source: str = "") -> State:
 
 
 def play_over(game: Game, record: GameRecord, *, source: str = "") -> Replayed:
-    """What `replay` does, with all that it met on the way."""
-    game = getattr(game, "plain", game)  # of a CompiledGame: the plain floor is the oracle
+    """Do what `replay` does, and return all positions and actions on the way."""
+    game = getattr(game, "plain", game)  # of a CompiledGame: the plain Python version is the oracle
     where = place(source, record.number)
     check_seats(game, record, where)
     opening = position(game, record.opening, where)
@@ -169,12 +169,12 @@ def play_over(game: Game, record: GameRecord, *, source: str = "") -> Replayed:
 
 
 def place(source: str, number: int) -> str:
-    """Where to look for a game."""
+    """Say which game of which source it is."""
     return f"{source}: game {number}" if source else f"game {number}"
 
 
 def check_seats(game: Game, record: GameRecord, where: str) -> None:
-    """As many players and utilities as the game has seats, and utilities that it can give. Raises DataError."""
+    """Refuse wrong numbers of players or utilities, and utilities that the game cannot give. Raises DataError."""
     for what, given in (("players", record.players), ("utilities", record.utilities)):
         if len(given) != game.n_players:
             raise DataError(
@@ -187,7 +187,7 @@ def check_seats(game: Game, record: GameRecord, where: str) -> None:
 
 
 def legal_action(game: Game, s: State, text: str, where: str) -> Action:
-    """The move or the roll that `text` says. Raises DataError that begins with `where`."""
+    """Return the move or the roll that `text` says. Raises DataError that begins with `where`."""
     if game.is_terminal(s):
         raise DataError(f"{where}: the game is over before it, in {game.to_text(s)!r}: take it out")
     try:
@@ -202,7 +202,7 @@ def legal_action(game: Game, s: State, text: str, where: str) -> Action:
 
 
 def position(game: Game, text: str, where: str) -> State:
-    """The opening that `text` says. Raises DataError that begins with `where`."""
+    """Return the opening that `text` says. Raises DataError that begins with `where`."""
     try:
         return game.from_text(text)
     except GameError as error:
@@ -230,5 +230,5 @@ def _check_result(game: Game, record: GameRecord, s: State, where: str) -> None:
 
 
 def numbers(values: Sequence[float]) -> str:
-    """`1 -1`: as short as they can be read back exactly."""
+    """Format numbers as in `1 -1`: as short as they can be read back exactly."""
     return " ".join(str(int(v)) if float(v).is_integer() and abs(v) < 1e15 else repr(float(v)) for v in values)

@@ -1,4 +1,4 @@
-"""What a match has shown: counted set by set, told as figures."""
+"""What a match has shown: counted set by set, returned as figures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Luck:
 
     margin: Mean
     slope: float
-    """Which share of the judged luck was taken off."""
+    """Which share of the measured luck was taken off."""
     variance_ratio: float
     """Variance of the adjusted sets over that of the plain ones: a quarter means as much as four times the games."""
 
@@ -72,13 +72,13 @@ class MatchResult:
     pair_counts: tuple[int, ...]
     """Sets in which A made 0, 1/4, 1/2, 3/4 and all of the points."""
     elo: EloEstimate
-    """Where an SPRT watched the match, corrected for the stop, unless `stop` says otherwise."""
+    """Where an SPRT was applied, corrected for the stop, unless `stop` says otherwise."""
     stop: StopEffect | None
     """What the SPRT did to the figures; None without one."""
     margin: Mean
     """Two players, zero-sum: the mean utility to A (points per game). Else the mean of A's utilities less B's."""
     luck: Luck | None
-    """The same with the luck of the dice taken off, where somebody judged it."""
+    """The same with the luck of the dice taken off, where an evaluator measured it."""
     sprt: SprtState | None
     sprt_terms: Sprt | None
     distinct_games: int
@@ -113,7 +113,7 @@ class MatchResult:
         return self.seconds[0] / max(1, self.moves[0]), self.seconds[1] / max(1, self.moves[1])
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, in plain lists, numbers and texts: ready for json.dump."""
+        """Return everything, in plain lists, numbers and texts: ready for json.dump."""
         more = {name: getattr(self, name) for name in ("nodes_per_move", "seconds_per_move")}
         data = {**asdict(self), **more, **asdict(self.elo)}  # elo, low, high, score, pairs side by side
         terms = data.pop("sprt_terms")
@@ -142,7 +142,7 @@ class Tally:
         self._curve: list[tuple[int, float, float, float]] = []
 
     def add(self, opening: Opening, played: Sequence[Played]) -> None:
-        """The next set."""
+        """Count the next set."""
         score = score_set(self.game, played)
         self.scores.append(score)
         self.counts[round(4 * score.points)] += 1
@@ -156,7 +156,7 @@ class Tally:
             self._curve.append((n, elo.elo, elo.low, elo.high))
 
     def _key(self, s: State, actions: Sequence[Action]) -> int:
-        """Tell games apart: mirrored play from an opening that is its own mirror image is the same game."""
+        """Return a key of the game; from an opening that is its own mirror image, a mirrored game has the same key."""
         path = [self.game.images(s)]
         if len(set(path[0])) == len(path[0]):
             return hash((s, tuple(actions)))
@@ -181,7 +181,7 @@ class Tally:
 
     @property
     def sets(self) -> int:
-        """How many there are."""
+        """Sets counted so far."""
         return len(self.scores)
 
     @property
@@ -194,7 +194,7 @@ class Tally:
         return self.sprt_terms.test(self.counts) if self.sprt_terms and self.scores else None
 
     def result(self, *, seed: int, random_plies: int, asked: int, records: Sequence[GameRecord]) -> MatchResult:
-        """The figures."""
+        """Return the figures."""
         plain = self.elo
         end = (self.sets, plain.elo, plain.low, plain.high)
         elo, stop = self._corrected(plain)
@@ -227,7 +227,7 @@ class Tally:
         )
 
     def _corrected(self, plain: EloEstimate) -> tuple[EloEstimate, StopEffect | None]:
-        """The Elo, and what the SPRT did to the figures."""
+        """Return the Elo, and what the SPRT did to the figures."""
         if self.sprt_terms is None:
             return plain, None
         found, state = elo_after_sprt(self.counts, self.sprt_terms), self.sprt
@@ -237,7 +237,7 @@ class Tally:
         return found or plain, StopEffect(found is not None, plain.elo, plain.low, plain.high, left)
 
     def _luck(self, seed: int) -> Luck | None:
-        """A forfeited or adjudicated game has no luck of its own: then nothing is adjusted."""
+        """Return the margin without luck; None where a game has no luck of its own, forfeited or adjudicated."""
         lucks = [s.luck for s in self.scores if s.luck is not None]
         if len(lucks) < len(self.scores) or len(lucks) < 2:
             return None

@@ -1,8 +1,8 @@
-"""Rollouts: a position with dice is played to the end many times, an Eval playing all sides. What is it worth?
+"""Rollouts: a position with dice is played to the end many times, an evaluator playing all sides, to learn its value.
 
-The luck of the dice, as the same Eval judges it, is taken off the results. Given the position the mean luck of a roll
-is zero, so that the mean of many games stays what it was, whatever the Eval thinks; and the better it judges, the less
-is left to chance. An Eval that knows the exact values leaves nothing.
+The luck of the dice, as the same evaluator measures it, is taken off the results. Given the position the mean luck of a
+roll is zero, so that the mean of many games stays what it was, whatever the evaluator; and the better its values, the
+less is left to chance. An evaluator that knows the exact values leaves nothing.
 """
 
 from __future__ import annotations
@@ -40,13 +40,15 @@ class RolledOut:
     """The mean of what came out."""
     plain_standard_error: float
     slope: float
-    """Which share of the judged luck was taken off: 1 if the Eval's opinions have the right size, less if too large."""
+    """Which share of the measured luck was taken off: 1 if the evaluator's values have the right size, less if they are
+    too large.
+    """
     variance_ratio: float
     """Variance with the luck off over the plain one: 0.1 means as much as ten times the games."""
     outcomes: dict[float, int]
     """How many games ended with each utility."""
     cut: int
-    """How many were cut, and judged by the Eval."""
+    """How many were cut, and valued by the evaluator."""
 
 
 def roll_out(
@@ -61,10 +63,12 @@ def roll_out(
     workers: int = 1,
     floor: Floor = "auto",
 ) -> RolledOut:
-    """What the unfinished `s` is worth to `player` (None: who moves, or will after the roll) by this Eval's play.
+    """Estimate what the unfinished `s` is worth to `player` by this evaluator's play.
 
-    The same seed gives the same answer, for any number of workers. Games that are cut after `truncate`
-    moves lean on the Eval's opinion, too.
+    `player` None: who moves, or will after the roll.
+
+    The same seed gives the same answer, for any number of workers. Games that are cut after `truncate` moves depend on
+    the evaluator's values, too.
     """
     if isinstance(games, bool) or not isinstance(games, int) or games < 2:
         raise SearchError(f"games={games!r}: give 2 or more: one alone has no standard error")
@@ -78,7 +82,7 @@ def roll_out(
 
 
 def summary(player: int, rows: Sequence[Rolled]) -> RolledOut:
-    """The figures of the games."""
+    """Return the figures of the games."""
     plain, n = np.array([g.value for g in rows]), len(rows)
     fair = control_variate([g.value for g in rows], [g.luck for g in rows])
     ends = Counter(g.value for g in rows if not g.cut)

@@ -40,7 +40,7 @@ class Score:
 
 # --- the two notations; imported when they are needed, so that a match of another game is not slowed down ------------
 def write_pgn_game(game: Game, record: GameRecord, where: str) -> str:
-    """A game of chess."""
+    """Return a game of chess as PGN."""
     from evallearn.games.chess.notation import PgnGame, write_pgn
 
     score: Any = score_of(game, record, ("White", "Black"), where)
@@ -48,7 +48,7 @@ def write_pgn_game(game: Game, record: GameRecord, where: str) -> str:
 
 
 def read_pgn_games(game: Game, text: str, source: str) -> Iterator[GameRecord]:
-    """Games of chess."""
+    """Read games of chess from PGN."""
     from evallearn.games.chess.notation import read_pgn
 
     games = _parsed(read_pgn, text, source)
@@ -57,7 +57,7 @@ def read_pgn_games(game: Game, text: str, source: str) -> Iterator[GameRecord]:
 
 
 def write_pdn_game(game: Game, record: GameRecord, where: str) -> str:
-    """A game of checkers; a comment in PDN cannot hold }, which becomes )."""
+    """Return a game of checkers as PDN; a comment in PDN cannot hold }, which becomes )."""
     from evallearn.games.checkers.pdn import PdnGame, write_pdn
 
     score: Any = score_of(game, record, ("Black", "White"), where)
@@ -66,7 +66,7 @@ def write_pdn_game(game: Game, record: GameRecord, where: str) -> str:
 
 
 def read_pdn_games(game: Game, text: str, source: str) -> Iterator[GameRecord]:
-    """Games of checkers."""
+    """Read games of checkers from PDN."""
     from evallearn.games.checkers.pdn import read_pdn
 
     games = _parsed(read_pdn, text, source)
@@ -83,7 +83,7 @@ def _parsed(read: Callable[[str], list[Any]], text: str, source: str) -> list[An
 
 # --- out -------------------------------------------------------------------------------------------------------------
 def score_of(game: Game, record: GameRecord, colours: tuple[str, str], where: str) -> Score:
-    """The record as a score. Raises DataError where a move is illegal, or the notation cannot say it."""
+    """Return the record as a score. Raises DataError where a move is illegal, or the notation cannot say it."""
     result = next((text for text, both in UTILITIES.items() if both == record.utilities), None)
     if result is None:
         raise DataError(
@@ -109,7 +109,7 @@ def score_of(game: Game, record: GameRecord, colours: tuple[str, str], where: st
 
 
 def _way_to_opening(game: Game, record: GameRecord, where: str) -> tuple[State, tuple[str, ...]]:
-    """(where the score begins, the moves from there to the opening)."""
+    """Return (where the score begins, the moves from there to the opening)."""
     if record.opening_actions is not None:
         return game.initial(), record.opening_actions
     fen, _, moves = game.to_text(position(game, record.opening, where)).partition(" moves ")
@@ -139,7 +139,7 @@ def _records(game: Game, scores: Sequence[Score], colours: tuple[str, str], sour
 
 
 def _texts(game: Game, score: Score, where: str) -> tuple[tuple[str, ...], list[State]]:
-    """The moves as the game writes them, and the positions, one more; unlike in the files, a draw ends the game."""
+    """Return the moves as the game writes them, and the positions, one more; unlike in files, a draw ends the game."""
     texts, states = [], [score.start]
     for ply, a in enumerate(score.actions, 1):
         try:
@@ -190,7 +190,7 @@ def _end(score: Score, where: str) -> str:
 def _anybodys(
     game: Game, score: Score, index: int, texts: tuple[str, ...], states: list[State], players: tuple[str, ...]
 ) -> GameRecord:
-    """Somebody else's game: the players may have resigned, agreed on a draw, or lost by the clock."""
+    """Return somebody else's game: the players may have resigned, agreed on a draw, or lost by the clock."""
     end = "" if game.is_terminal(states[-1]) else f"{ADJUDICATED}: {score.tags.get('Termination', 'as the file says')}"
     known = () if score.start == game.initial() else None
     opening = game.to_text(states[0])

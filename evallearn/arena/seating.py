@@ -32,14 +32,14 @@ class Played:
     seconds: list[float]
     """Spent choosing, by the clock; compiling is left out."""
     luck: float | None = None
-    """What the dice gave player 0, in utility, as an Eval judges it; None if nobody looked."""
+    """What the dice gave player 0, in utility, as an evaluator measures it; None if none did."""
     end: str = ""
     """Empty: by the rules. Else `forfeit: why` or `adjudicated: which rule`."""
     forfeited_by: int | None = None
     """0 is A, 1 is B."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain types, if the actions are."""
+        """Return plain types, if the actions are."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -58,19 +58,19 @@ class SetScore:
 
 
 def seatings(n_players: int) -> tuple[Seats, ...]:
-    """Every way to seat A and B so that both take part; a single seat is taken by one after the other."""
+    """Return every way to seat A and B so that both take part; a single seat is taken by one after the other."""
     if n_players == 1:
         return (0,), (1,)
     return tuple(s for s in product((0, 1), repeat=n_players) if 0 < sum(s) < n_players)
 
 
 def by_game(game: Game) -> bool:
-    """True if each game is won, drawn or lost; else only whole sets are compared."""
+    """Return True if each game is won, drawn or lost; else only whole sets are compared."""
     return game.n_players == 2 and game.zero_sum and not game.scored
 
 
 def score_set(game: Game, played: Sequence[Played]) -> SetScore:
-    """The set's games, as A sees them. An agent against itself scores exactly 1/2 with margin 0."""
+    """Score the set's games for A. An agent against itself scores exactly 1/2 with margin 0."""
     mine = [u for g in played for u, side in zip(g.utilities, g.seats, strict=True) if side == 0]
     theirs = [u for g in played for u, side in zip(g.utilities, g.seats, strict=True) if side == 1]
     margin = fsum(mine) / len(mine) - fsum(theirs) / len(theirs)
@@ -86,7 +86,7 @@ def score_set(game: Game, played: Sequence[Played]) -> SetScore:
 
 
 def _luck(played: Sequence[Played]) -> float | None:
-    """The mean luck of A."""
+    """Return the mean luck of A; None where a game has none."""
     found = [(g.luck if g.seats[0] == 0 else -g.luck) for g in played if g.luck is not None]
     return fsum(found) / len(found) if len(found) == len(played) else None
 

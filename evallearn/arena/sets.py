@@ -1,6 +1,6 @@
-"""A set of games as a line of a match's journal, and back. Nothing that a line says is believed: games are played over.
+"""A set of games as a line of a match's journal, and back. Nothing in a line is trusted: games are played over.
 
-Actions are written as the numbers they are on the compiled floor, because turning them into text takes longer than a
+Actions are written as the numbers they are in the compiled game, because turning them into text takes longer than a
 quick search; where a game has none, as text.
 """
 
@@ -47,13 +47,13 @@ def _packed(game: Game, s: State, actions: Sequence[Action]) -> list[int | str]:
 
 
 def read_move(game: Game, s: State, text: str) -> Any:
-    """The action, or the outcome of the dice, that `text` says. Raises GameError."""
+    """Return the action, or the outcome of the dice, that `text` says. Raises GameError."""
     rolls = {game.action_to_text(s, o): o for o, _ in game.chances(s)} if game.to_play(s) == CHANCE else {}
     return rolls[text] if text in rolls else game.action_from_text(s, text)
 
 
 class SetReader:
-    """Reads sets of one game, and plays them over on its fastest floor."""
+    """Reads sets of one game, and plays them over on its fastest backend."""
 
     def __init__(self, game: Game) -> None:
         self.game, self.board = game, board_of(on_fastest_floor(game))
@@ -124,7 +124,7 @@ class SetReader:
         require(same, "a result is not that of its moves")
 
     def is_utility(self, x: Any) -> bool:
-        """Whether the game can give so much."""
+        """Return whether the game can give so much."""
         return is_finite(x) and self.low <= x <= self.high
 
 
@@ -136,7 +136,7 @@ def require(ok: bool, why: str) -> None:
 
 
 def are(values: Any, n: int, kind: Any) -> bool:
-    """Whether it is a list of n such values."""
+    """Return whether it is a list of n such values."""
     return isinstance(values, list) and len(values) == n and all(map(kind, values))
 
 

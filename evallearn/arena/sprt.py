@@ -49,8 +49,10 @@ class SprtState:
 
 @dataclass(frozen=True)
 class Sprt:
-    """The terms of a test. If the truth is elo0 or less, H1 is accepted at most alpha of the time; if it is elo1 or
-    more, H0 at most beta of the time. Between the two either may be accepted, and the test takes longest.
+    """The terms of a test.
+
+    If the truth is elo0 or less, H1 is accepted at most alpha of the time; if it is elo1 or more, H0 at most beta of
+    the time. Between the two either may be accepted, and the test takes longest.
 
     The promise is Wald's, for many pairs. It was measured: see tests/arena/test_sprt.py.
     """
@@ -79,7 +81,7 @@ class Sprt:
 
     @classmethod
     def from_text(cls, text: str) -> Sprt:
-        """Reads "0,10" or "0,10,alpha=0.05,beta=0.1,model=logistic"."""
+        """Read "0,10" or "0,10,alpha=0.05,beta=0.1,model=logistic"."""
         parts = [part.strip() for part in text.split(",")]
         if len(parts) < 2:
             raise SpecError(f"SPRT {text!r}: give elo0,elo1 and then, if you like, alpha=, beta=, model=; as in 0,10")
@@ -94,7 +96,7 @@ class Sprt:
         return cls(**values)
 
     def __str__(self) -> str:
-        """Text that `from_text` reads."""
+        """Return the text that `from_text` reads."""
         return f"{self.elo0:g},{self.elo1:g},alpha={self.alpha:g},beta={self.beta:g},model={self.model}"
 
     @property
@@ -108,7 +110,10 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
     def test(self, counts: Sequence[int]) -> SprtState:
-        """Where the test stands: counts are five of pairs (0, 1/2, 1, 3/2, 2 points), or losses, draws and wins."""
+        """Return where the test stands.
+
+        Counts are five of pairs (0, 1/2, 1, 3/2, 2 points), or losses, draws and wins.
+        """
         if len(counts) not in (3, 5) or min(counts) < 0:
             raise SpecError(
                 f"SPRT of counts {tuple(counts)}: give five, of pairs with 0, 1/2, 1, 3/2 and 2 points, or three, "
@@ -119,12 +124,12 @@ class Sprt:
         return SprtState(llr, self.lower, self.upper, decision)
 
     def llrs(self, counts: Floats) -> Floats:
-        """float64[k]: the log-likelihood ratio of each row of counts, float64[k, 5] or [k, 3]."""
+        """Return float64[k]: the log-likelihood ratio of each row of counts, float64[k, 5] or [k, 3]."""
         counts = np.where(counts == 0, UNSEEN, counts).astype(np.float64)
         return np.asarray((counts * self.log_ratios(counts)).sum(axis=1))
 
     def log_ratios(self, counts: Floats) -> Floats:
-        """float64[k, 5] or [k, 3]: how much each result speaks for H1, where these are the counts, none of them 0.
+        """Return float64[k, 5] or [k, 3]: how much each result speaks for H1 at these counts, none of them 0.
 
         It is also what one more such result adds to the LLR: both hypotheses are fitted, so refitting adds nothing.
         """
@@ -147,12 +152,12 @@ def _number(text: str, part: str) -> float:
 
 # --- maximum likelihood under one constraint -------------------------------------------------------------------------
 def most_likely_with_mean(counts: Floats, x: Floats, mean: float) -> Floats:
-    """float64[k, m]: the probabilities of results x that explain each row best among those with this mean."""
+    """Return float64[k, m]: the probabilities of results x that explain each row best among those with this mean."""
     return _balanced(counts, np.broadcast_to(x - mean, counts.shape))
 
 
 def most_likely_with_t(counts: Floats, x: Floats, t: float) -> Floats:
-    """The same among those whose mean lies t standard deviations above 1/2.
+    """Return the same among those whose mean lies t standard deviations above 1/2.
 
     With y = x - 1/2 of mean m that is E y^2 = c m^2, c = 1 + 1/t^2, and m of the sign of t: a curved constraint. Its
     tangent at a guessed m' puts 2 m m' - m'^2 for m^2, which makes it a constraint on a mean. The guess is right where
@@ -177,7 +182,7 @@ def most_likely_with_t(counts: Floats, x: Floats, t: float) -> Floats:
 
 
 def _searched(counts: Floats, y: Floats, c: float) -> Floats:
-    """The answer of `most_likely_with_t` by false position (see `stats.rising_root`), for all rows at once."""
+    """Return the answer of `most_likely_with_t` by false position (see `stats.rising_root`), for all rows at once."""
     low, high = np.zeros(len(counts)), np.full(len(counts), 0.5)
     at_low, side = -np.ones(len(counts)), np.zeros(len(counts))
     _, at_high = _on_tangent(counts, y, c, high)
@@ -194,14 +199,16 @@ def _searched(counts: Floats, y: Floats, c: float) -> Floats:
 
 
 def _deviation(counts: Floats, y: Floats) -> Floats:
-    """The standard deviation of the results y as they were counted."""
+    """Return the standard deviation of the results y as they were counted."""
     share = counts / counts.sum(axis=1, keepdims=True)
     return np.asarray(np.sqrt(np.maximum(share @ y**2 - (share @ y) ** 2, 0.0)))
 
 
 def _on_tangent(counts: Floats, y: Floats, c: float, guess: Floats) -> tuple[Floats, Floats]:
-    """The best probabilities on the tangent at each guess, and guess - mean: -1 if the guess is so low that no
-    probabilities are on it."""
+    """Return the best probabilities on the tangent at each guess, and guess - mean.
+
+    The difference is -1 if the guess is so low that no probabilities are on the tangent.
+    """
     g = y * y - 2 * c * guess[:, None] * y + c * guess[:, None] ** 2
     fine = g.min(axis=1) < 0
     p = _balanced(counts, np.where(fine[:, None], g, y))
@@ -209,7 +216,7 @@ def _on_tangent(counts: Floats, y: Floats, c: float, guess: Floats) -> tuple[Flo
 
 
 def _balanced(counts: Floats, g: Floats) -> Floats:
-    """Maximises the sum of counts log p under sum p g = 0: p = share / (1 + m g), with the m that makes it balance.
+    """Maximise the sum of counts log p under sum p g = 0: p = share / (1 + m g), with the m that makes it balance.
 
     sum share g / (1 + m g) falls with m between the two poles, so Newton's steps are kept between a low and a high m.
     """

@@ -44,7 +44,7 @@ class EloEstimate:
     los: float
     """Likelihood of superiority, 0 to 1: how sure it is that A is stronger."""
     nelo: float
-    """Normalised Elo: how far the score is from 1/2 in standard deviations of a game, times NELO. It tells how many
+    """Normalised Elo: how far the score is from 1/2 in standard deviations of a game, times NELO. It says how many
     games it takes to see the difference, so it compares across games with few and with many draws."""
     nelo_low: float
     nelo_high: float
@@ -54,20 +54,20 @@ class EloEstimate:
 
 
 def elo_of_score(score: float) -> float:
-    """The Elo difference at which this is the expected score; never beyond ELO_LIMIT, so never infinite."""
+    """Return the Elo difference at which this is the expected score; never beyond ELO_LIMIT, so never infinite."""
     if not 0 < score < 1:
         return math.copysign(ELO_LIMIT, score - 0.5)
     return min(max(400 * math.log10(score / (1 - score)), -ELO_LIMIT), ELO_LIMIT)
 
 
 def score_of_elo(elo: float) -> float:
-    """The expected score per game at this Elo difference."""
+    """Return the expected score per game at this Elo difference."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
 # --- the public estimates --------------------------------------------------------------------------------------------
 def elo_from_pairs(counts: Sequence[int]) -> EloEstimate:
-    """Elo of A over B from the numbers of pairs in which A scored 0, 1/2, 1, 3/2, 2 points.
+    """Estimate the Elo of A over B from the numbers of pairs in which A scored 0, 1/2, 1, 3/2, 2 points.
 
     If A won (or lost) every game the Elo is that of half a point less (or more), because nobody is infinitely
     stronger; the interval's far end is then ELO_LIMIT. See `score_interval` for what the interval promises.
@@ -80,18 +80,18 @@ def elo_from_pairs(counts: Sequence[int]) -> EloEstimate:
 
 
 def elo_from_games(wins: int, draws: int, losses: int) -> EloEstimate:
-    """Elo of A over B from single games that have nothing in common; for games in pairs use `elo_from_pairs`."""
+    """Estimate the Elo of A over B from single games that have nothing in common; for pairs use `elo_from_pairs`."""
     if min(wins, draws, losses) < 0 or wins + draws + losses == 0:
         raise SpecError(f"wins {wins}, draws {draws}, losses {losses}: give none below 0, and one game or more")
     return estimate_elo((losses, draws, wins))
 
 
 def score_interval(counts: Sequence[int]) -> tuple[float, float]:
-    """The 95 % interval of the expected score, from five counts of pairs or three of games, worst first.
+    """Return the 95 % interval of the expected score, from five counts of pairs or three of games, worst first.
 
-    The middle 95 % of what is believed of the score after seeing the counts and the imaginary results of `believed`
-    (a Dirichlet posterior; its quantiles by `Tilted`, to three digits). If every game was won the upper end is 1, if
-    every game was lost the lower end is 0.
+    It is the middle 95 % of what is believed of the score after seeing the counts and the imaginary results of
+    `believed` (a Dirichlet posterior; its quantiles by `Tilted`, to three digits). If every game was won the upper end
+    is 1, if every game was lost the lower end is 0.
 
     Measured (`benchmarks/intervals.py elo`: Elo, draws, biased openings and likeness of a pair's games at random): 94
     to 97 % on average for 5 pairs or games and more, and for each single truth 92 to 98 % from 100 on. No interval can
@@ -107,14 +107,14 @@ def score_interval(counts: Sequence[int]) -> tuple[float, float]:
 
 
 def moments(counts: Sequence[float]) -> tuple[float, float]:
-    """Mean and variance of the scores that were counted."""
+    """Return mean and variance of the scores that were counted."""
     x, n = _scores(counts), sum(counts)
     mean = math.fsum(c * v for c, v in zip(counts, x, strict=True)) / n
     return mean, math.fsum(c * (v - mean) ** 2 for c, v in zip(counts, x, strict=True)) / n
 
 
 def believed(counts: Sequence[int]) -> tuple[float, ...]:
-    """The counts and imaginary results, equally good and bad, that speak for what was not seen.
+    """Return the counts with imaginary results added, equally good and bad, that stand for what was not seen.
 
     About half a result on either side, as in Jeffreys' prior for coins. How far out they lie follows the sample: k, 1
     for coins and 0 where all is drawn, is how much it varies of what its mean allows (with one imaginary coin, so that
@@ -147,7 +147,7 @@ class Tilted:
 
 
 def tilted(a: Sequence[float], x: Sequence[float], tilt: float) -> Tilted:
-    """Weights p that maximise the sum of a log p among those with the same mean: p ~ a / (1 - x + x e^-tilt)."""
+    """Return the weights p that maximise the sum of a log p at the same mean: p ~ a / (1 - x + x e^-tilt)."""
     shrink = math.exp(-tilt)
     q = [1 - v + v * shrink for v in x]
     n, total = sum(a), sum(c / d for c, d in zip(a, q, strict=True))
@@ -163,9 +163,9 @@ def tilted(a: Sequence[float], x: Sequence[float], tilt: float) -> Tilted:
 
 
 def rising_root(f: Callable[[float], float], low: float, high: float, *, tolerance: float = 1e-12) -> float:
-    """Where the rising f crosses zero between low and high: false position that halves a side which stays (Illinois).
+    """Return where the rising f crosses zero between low and high, or the nearer end if it does not.
 
-    Returns the nearer end if f does not cross.
+    The method is false position that halves a side which stays (Illinois).
     """
     at_low, at_high = f(low), f(high)
     if at_low >= 0 or at_high <= 0:
@@ -184,13 +184,13 @@ def rising_root(f: Callable[[float], float], low: float, high: float, *, toleran
 
 
 def _end(a: Sequence[float], x: Sequence[float], z: float) -> float:
-    """The score at which the corrected root is z."""
+    """Return the score at which the corrected root is z."""
     tilt = rising_root(lambda tilt: tilted(a, x, tilt).corrected - z, -WIDEST_TILT, WIDEST_TILT, tolerance=1e-9)
     return tilted(a, x, tilt).score
 
 
 def _superiority(a: Sequence[float], x: Sequence[float]) -> float:
-    """How sure it is that the expected score is above 1/2: above 0.975 where the interval lies above 1/2.
+    """Return how sure it is that the expected score is above 1/2: above 0.975 where the interval lies above 1/2.
 
     An even score gives 0.5 by definition: skewness alone makes nobody stronger.
     """
@@ -210,7 +210,7 @@ def _scores(counts: Sequence[float]) -> tuple[float, ...]:
 
 
 def estimate_elo(counts: Sequence[int]) -> EloEstimate:
-    """Elo from five counts of pairs, or three of games, worst first, with nothing checked but their number."""
+    """Estimate the Elo from five counts of pairs, or three of games, worst first; only their number is checked."""
     x, n = _scores(counts), sum(counts)
     paired = len(counts) == len(PAIR_SCORES)
     half_a_point = 0.5 / (2 * n if paired else n)
@@ -232,9 +232,10 @@ def estimate_elo(counts: Sequence[int]) -> EloEstimate:
 
 
 def normalised(counts: Sequence[int], scores: tuple[float, float, float]) -> tuple[float, float, float]:
-    """(nElo, low, high) of (score, low, high): in standard deviations, the interval widened by the doubt about these.
+    """Return (nElo, low, high) of (score, low, high), in standard deviations of a game.
 
-    The widening is the delta method's for mean / deviation. A sample without variance borrows that of `believed`.
+    The interval is widened by the doubt about these, by the delta method for mean / deviation. A sample without
+    variance borrows that of `believed`.
     """
     score, *ends = scores
     kept: Sequence[float] = counts if moments(counts)[1] > 0 else believed(counts)

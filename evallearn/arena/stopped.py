@@ -1,4 +1,4 @@
-"""Elo of a match that a sequential test watched, corrected for the stop.
+"""Elo of a match under a sequential test, corrected for the stop.
 
 A match that stops when it looks clear shows a score too far from the middle of the bounds, and the usual interval holds
 the truth too seldom. Here all ways in which such a match can end are put in order, from the worst for A to the best: H0
@@ -44,11 +44,11 @@ LOPSIDED = 1.0
 LONGEST_STEP = 4.0
 """Standard deviations of a step: an LLR farther beyond its bound came there by a jump."""
 RAREST = 1e-12
-"""Probabilities nearer to 0 or 1 than this tell nothing."""
+"""Probabilities nearer to 0 or 1 than this say nothing."""
 
 
 def elo_after_sprt(counts: Sequence[int], sprt: Sprt) -> EloEstimate | None:
-    """Elo of A over B from the counts with which the match ended, whether the test has decided by then or not.
+    """Estimate the Elo of A over B from the counts at the end of the match, whether the test has decided or not.
 
     `score` stays what was counted. None where it cannot be corrected: see `End.is_of_even_walk`.
     """
@@ -89,22 +89,22 @@ class End:
         self.slope = math.sqrt(self.variance / moments(self.a)[1])
 
     def is_of_even_walk(self, counts: Sequence[int]) -> bool:
-        """False where the LLR does not grow step by step: nothing but draws, hardly a game lost, or a sudden jump."""
+        """Return False where the LLR does not grow in even steps: only draws, hardly a game lost, or a sudden jump."""
         deviation, step = math.sqrt(moments(self.a)[1]), math.sqrt(self.variance)
         beyond = max(self.state.llr - self.sprt.upper, self.sprt.lower - self.state.llr)
         even = abs(moments(self.a)[0] - 0.5) <= LOPSIDED * deviation and beyond <= LONGEST_STEP * step
         return even and moments(counts)[1] > 0
 
     def walk(self, score: float) -> Walk:
-        """The walk if this is the expected score."""
+        """Return the walk if this is the expected score."""
         more = OVERSHOOT * math.sqrt(self.variance)
         drift = self.state.llr / self.n + self.slope * (score - self.score)
         return Walk(drift, self.variance, more - self.sprt.lower, more + self.sprt.upper)
 
     def z(self, tilt: float) -> float:
-        """Normal score of the probability of an end as good as this one or better, at the tilted strength.
+        """Return the normal score of the probability of an end as good as this one or better, at the tilted strength.
 
-        The walk knows neither skewness nor the doubt about the variance. So it says only what the stop changes, and
+        The walk includes neither skewness nor the doubt about the variance. So it gives only what the stop changes, and
         the rest is that of a match without a test (see `stats.tilted`).
         """
         found = tilted(self.a, self.x, tilt)
@@ -114,7 +114,7 @@ class End:
         return found.corrected + NORMAL.inv_cdf(p) - without_test
 
     def _so_good(self, walk: Walk) -> float:
-        """The probability of this end and all that are better; between whole samples, because time has no steps."""
+        """Return the probability of this end or a better one; between whole samples, because time has no steps."""
         if self.state.decision == "H1":
             return walk.arrives_up(self.n - 0.5)
         if self.state.decision == "H0":
@@ -122,7 +122,7 @@ class End:
         return walk.arrives_up(self.n) + walk.stays_above(self.state.llr, self.n)
 
     def score_at(self, z: float) -> float:
-        """The score at which `z` is this: the first such on the way from what was counted."""
+        """Return the score at which `z` is this: the first such on the way from what was counted."""
         step = math.copysign(1 / math.sqrt(self.n * moments(self.a)[1]), z - self.z(0.0))  # a standard deviation
         near, far = 0.0, step
         while (self.z(far) - z) * step < 0 and abs(far) < WIDEST_TILT:
@@ -131,7 +131,7 @@ class End:
         return tilted(self.a, self.x, rising_root(lambda t: self.z(t) - z, low, high, tolerance=1e-7)).score
 
     def unbiased_score(self) -> float:
-        """The score with the drift that the end says without bias (see `Walk.drift_of_up`)."""
+        """Return the score whose drift is the unbiased estimate from the end (see `Walk.drift_of_up`)."""
         walk = self.walk(self.score)
         if self.state.decision is None:
             drift = walk.drift_of_stay(self.state.llr, self.n)
@@ -142,6 +142,6 @@ class End:
         return self.score + (drift - walk.drift) / self.slope
 
     def los(self) -> float:
-        """How sure it is that A is stronger: the share of ends that are less good, were A as strong as B."""
+        """Return how sure it is that A is stronger: the share of ends that are less good, were A as strong as B."""
         even = rising_root(lambda tilt: tilted(self.a, self.x, tilt).score - 0.5, -WIDEST_TILT, WIDEST_TILT)
         return NORMAL.cdf(-self.z(even))

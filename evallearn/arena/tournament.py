@@ -47,7 +47,7 @@ class TournamentResult:
         return sum(m.sprt is not None and m.sprt.decision is not None for m in self.matches)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, in plain types."""
+        """Return everything, in plain types."""
         return plain_json({
             "game": self.game,
             "names": self.names,
@@ -59,18 +59,18 @@ class TournamentResult:
 
 
 def match_folder(base: Path, game: Game, agents: Sequence[Agent], config: MatchConfig) -> Path:
-    """Where a match is kept: the same terms, the same folder."""
+    """Return where a match is kept: the same terms, the same folder."""
     terms = json.dumps(config.terms(game, agents), sort_keys=True)
     return base / f"{file_name(game.name.partition(',')[0])}-{hashlib.sha256(terms.encode()).hexdigest()[:12]}"
 
 
 def pairings(n: int, *, gauntlet: bool = False) -> list[tuple[int, int]]:
-    """Everybody against everybody, or the first against each of the others."""
+    """Pair everybody with everybody, or the first with each of the others."""
     return [(0, j) for j in range(1, n)] if gauntlet else list(combinations(range(n), 2))
 
 
 def kind_of(name: str) -> str:
-    """random, zero, handwritten, learned, search or engine, by an agent's description."""
+    """Return random, zero, handwritten, learned, search or engine, by an agent's description."""
     what, _, _ = name.partition("@")
     head = what.partition(":")[0].partition(",")[0]
     if head in ("random", "zero", "handwritten"):
@@ -92,9 +92,10 @@ def play_tournament(
     folder: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> TournamentResult:
-    """Every pairing is a match by the same terms. `anchor` is 0 Elo: by default the best hand-written, or the last.
+    """Play every pairing as a match by the same terms.
 
-    Raises DataError for a folder in which another match is being played: before anything is, if it is one by then.
+    `anchor` is 0 Elo: by default the best hand-written, or the last. Raises DataError for a folder in which another
+    match is being played: before anything is, if it is one by then.
     """
     names = [a.name for a in agents]
     if len(names) < 2 or len(set(names)) < len(names):

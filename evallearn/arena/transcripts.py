@@ -44,19 +44,19 @@ class Line:
     """Moves separated by blanks: any game whose moves have none."""
 
     def said(self, moves: Sequence[str]) -> list[str]:
-        """The moves without those that go without saying."""
+        """Return the moves without those that go without saying."""
         return list(moves)
 
     def join(self, moves: Sequence[str]) -> str:
-        """The moves that are said, as a line."""
+        """Return the moves that are said, as a line."""
         return " ".join(moves)
 
     def split(self, line: str) -> list[str]:
-        """The inverse of `join`."""
+        """Return the moves of a line: the inverse of `join`."""
         return line.split()
 
     def unsaid(self, game: Game, s: State, move: str) -> Action | None:
-        """What was played before `move` without being said."""
+        """Return what was played before `move` without being said."""
         return None
 
 
@@ -67,19 +67,19 @@ class Joined(Line):
         self.move, self.passed = re.compile(rf"{move}|\S", re.IGNORECASE), passed
 
     def said(self, moves: Sequence[str]) -> list[str]:
-        """A forced pass is left out, as in all transcripts, unless nothing follows it."""
+        """Leave out a forced pass, as in all transcripts, unless nothing follows it."""
         return [move for i, move in enumerate(moves, 1) if move != self.passed or i == len(moves)]
 
     def join(self, moves: Sequence[str]) -> str:
-        """Without blanks."""
+        """Return the moves without blanks."""
         return "".join(moves)
 
     def split(self, line: str) -> list[str]:
-        """Also of lines with blanks; a character that belongs to no move comes alone, to be refused."""
+        """Split the line, also one with blanks; a character that belongs to no move comes alone, to be refused."""
         return self.move.findall(line)
 
     def unsaid(self, game: Game, s: State, move: str) -> Action | None:
-        """A pass, if there is nothing else to do."""
+        """Return a pass, if there is nothing else to do."""
         if self.passed is None or move.lower() == self.passed:
             return None
         actions = game.actions(s)
@@ -90,11 +90,11 @@ class Dice(Line):
     """A roll with a colon, then the play: 31: 8/5 6/5 62: 13/5."""
 
     def join(self, moves: Sequence[str]) -> str:
-        """Rolls are those that are digits alone."""
+        """Put a colon after rolls: those that are digits alone."""
         return " ".join(f"{move}:" if move.isdigit() else move for move in moves)
 
     def split(self, line: str) -> list[str]:
-        """What stands between two rolls is one play."""
+        """Return rolls and plays: what stands between two rolls is one play."""
         parts = re.split(r"([0-9]+):", line)
         return [part.strip() for part in parts if part.strip()]
 
@@ -110,18 +110,18 @@ LINES = {
 
 
 def line_of(game: Game) -> Line:
-    """How this game's moves are written in a row."""
+    """Return how this game's moves are written in a row."""
     return LINES.get(game.name.partition(",")[0], Line())
 
 
 # --- out -------------------------------------------------------------------------------------------------------------
 def header(game: Game) -> str:
-    """The first line, and an empty one."""
+    """Return the first line, and an empty one."""
     return f"# evallearn transcripts of {game.name}, version {VERSION}\n\n"
 
 
 def transcript(game: Game, record: GameRecord, where: str) -> str:
-    """The comments and the line of one game. Raises DataError if a line cannot hold it."""
+    """Return the comments and the line of one game. Raises DataError if a line cannot hold it."""
     known = record.opening_actions is not None
     comments = {
         "game": str(record.number),
@@ -140,7 +140,7 @@ def transcript(game: Game, record: GameRecord, where: str) -> str:
 
 
 def _line(game: Game, record: GameRecord, where: str) -> str:
-    """Somebody's own game may have moves with blanks, or one that looks like a comment: they are refused."""
+    """Return the moves as a line; refuse moves with blanks, or a line that looks like a comment."""
     way = line_of(game)
     said = way.said(record.moves)
     line = way.join(said) if said else NO_MOVES
@@ -171,7 +171,7 @@ class _Said:
 
 
 def read_transcripts(game: Game, text: str, source: str) -> Iterator[GameRecord]:
-    """The games of a file, moves checked as far as was needed to tell them apart. Raises DataError."""
+    """Read the games of a file, moves checked as far as was needed to tell them apart. Raises DataError."""
     lines = text.split("\n")
     ours = _check_header(game, lines[0], source)
     said, count = _Said(), 0
@@ -188,7 +188,7 @@ def read_transcripts(game: Game, text: str, source: str) -> Iterator[GameRecord]
 
 
 def _check_header(game: Game, line: str, source: str) -> bool:
-    """True if the file is one of ours."""
+    """Return True if the file is one of ours."""
     found = HEADER.fullmatch(line.rstrip())
     if line.startswith(HEADER_BEGINS) and not found:
         raise DataError(f"{source}, line 1: {line[:60]!r} is damaged: expected {header(game).strip()!r}")
@@ -244,7 +244,7 @@ def _anybodys(game: Game, number: int, line: str, where: str) -> GameRecord:
 
 
 def _play(game: Game, s: State, line: str, where: str) -> tuple[tuple[str, ...], list[State]]:
-    """The moves of the line, passes put back, and the positions, one more."""
+    """Return the moves of the line, passes put back, and the positions, one more."""
     way, moves, states = line_of(game), list[str](), [s]
 
     def add(a: Action) -> None:

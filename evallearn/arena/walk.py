@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 FARTHEST = 9.0
-"""Standard deviations beyond which nothing is looked for."""
+"""Standard deviations beyond which the density counts as 0."""
 SHORT = 1.0
 """Time, in width^2 / variance, up to which the images of the barriers are few; later the waves between them are."""
 IMAGES = np.arange(-5, 6)
@@ -33,7 +33,7 @@ class Walk:
         return Walk(-self.drift, self.variance, self.up, self.down)
 
     def arrives_up(self, time: float) -> float:
-        """The probability that it reaches the upper barrier by then, and not the lower one before."""
+        """Return the probability that it reaches the upper barrier by then, and not the lower one before."""
         from scipy.special import log_ndtr
 
         m, v, width = self.drift, self.variance, self.down + self.up
@@ -56,7 +56,7 @@ class Walk:
         return math.exp(k * self.up) * math.expm1(k * self.down) / math.expm1(k * (self.down + self.up))
 
     def stays_above(self, level: float, time: float) -> float:
-        """The probability that it has reached neither barrier by then, and is above the level."""
+        """Return the probability that it has reached neither barrier by then, and is above the level."""
         root, middle = math.sqrt(self.variance * time), self.drift * time
         low = max(level, -self.down, middle - FARTHEST * root)
         high = min(self.up, middle + FARTHEST * root)
@@ -78,7 +78,7 @@ class Walk:
 
     # --- what the end says of the drift ---
     def drift_of_up(self, time: float) -> float:
-        """The unbiased estimate of the drift where the upper barrier was reached at that time.
+        """Return the unbiased estimate of the drift where the upper barrier was reached at that time.
 
         It is what the walk is expected to do in its first moment, when one knows its end (Rao and Blackwell):
         variance * d/dx log f, where f is the density of that end for a walk without drift that begins at x = 0.
@@ -93,7 +93,7 @@ class Walk:
         return -v * float(fading @ (k * k * np.cos(at))) / float(fading @ (k * np.sin(at)))
 
     def drift_of_stay(self, place: float, time: float) -> float:
-        """The same where neither barrier was reached, and the walk is at that place."""
+        """Return the same where neither barrier was reached, and the walk is at that place."""
         v, width = self.variance, self.down + self.up
         if v * time <= SHORT * width**2:
             there, back = place - 2 * IMAGES * width, place - 2 * self.up - 2 * IMAGES * width
@@ -103,7 +103,7 @@ class Walk:
         return v * float(fading @ (k * np.cos(k * self.down))) / float(fading @ np.sin(k * self.down))
 
     def _fading(self, time: float) -> np.ndarray:
-        """What is left of each wave, against the first."""
+        """Return what is left of each wave, against the first."""
         return np.exp((1 - WAVES**2) * (math.pi / (self.down + self.up)) ** 2 * self.variance * time / 2)
 
 

@@ -1,7 +1,7 @@
-"""What do the bounds of a game save? The nodes to a fixed depth near the end of games, where bounds can decide.
+"""What the bounds of a game save: the nodes to a fixed depth near the end of games, where bounds can decide.
 
-The Eval alone, the Eval clipped into the bounds (`BoundedEval`), and the same with the tree pruned by them. Clipping
-may change an answer for the better; pruning may not: its answers are compared, and a difference is an error.
+The evaluator alone, the evaluator clipped into the bounds (`BoundedEval`), and the same with the tree pruned by them.
+Clipping may change an answer for the better; pruning may not: its answers are compared, and a difference is an error.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SUITES = (
 
 
 def compare(suite: Suite) -> Iterator[Step]:
-    """The three steps, as they are done; each but the first says what it saves of the one before."""
+    """Yield the three steps, as they are done; each but the first says what it saves of the one before."""
     game = get_game(suite.game)
     alone = LinearEval.from_heuristic(game, suite.heuristic)
     searches = {

@@ -1,8 +1,8 @@
-"""What do Star1 and Star2 save in backgammon, and how fast is expectiminimax? OpenSpiel's runs beside it.
+"""What Star1 and Star2 save in backgammon, and how fast expectiminimax is; OpenSpiel's runs beside it.
 
-The suite are positions of random games, each with its roll, so that depth 2 is: own move, 21 rolls, the answer, Eval.
-All work on one core by the CPU clock, in turns, best of three. Nodes are positions visited, by every contestant's own
-recursion; without pruning those are the same kind of nodes: choices, rolls and leaves.
+The suite are positions of random games, each with its roll, so that depth 2 is: own move, 21 rolls, the answer, and
+the evaluator. All work on one core by the CPU clock, in turns, best of three. Nodes are positions visited, by every
+contestant's own recursion; without pruning those are the same kind of nodes: choices, rolls and leaves.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def positions(n: int, seed: int = 1) -> list[Any]:
-    """Positions of random games in which somebody has rolled, up to about thirty turns from the start."""
+    """Return positions of random games in which somebody has rolled, up to about thirty turns from the start."""
     game, rng = CompiledGame(get_game("backgammon")), random.Random(seed)
     found: list[Any] = []
     while len(found) < n:
@@ -56,7 +56,7 @@ def searcher(**options: Any) -> Expectiminimax:
 
 
 def best_times(works: Sequence[Callable[[], Any]]) -> list[float]:
-    """CPU seconds of each, the best of some rounds in which all take turns."""
+    """Return the CPU seconds of each, the best of some rounds in which all take turns."""
     best = [float("inf")] * len(works)
     for _ in range(ROUNDS):
         for i, work in enumerate(works):
@@ -68,7 +68,7 @@ def best_times(works: Sequence[Callable[[], Any]]) -> list[float]:
 
 # --- what pruning saves ----------------------------------------------------------------------------------------------
 def compare_ways(states: list[Any], depth: int, ways: Sequence[str]) -> dict[str, Any]:
-    """Leaves, nodes and seconds of each way; all must find the same."""
+    """Return leaves, nodes and seconds of each way; all must find the same."""
     searches = [searcher(**WAYS[way]) for way in ways]
 
     def run(search: Expectiminimax) -> list[Any]:
@@ -90,7 +90,7 @@ def compare_ways(states: list[Any], depth: int, ways: Sequence[str]) -> dict[str
 
 # --- OpenSpiel -------------------------------------------------------------------------------------------------------
 def openspiel_states(n: int, seed: int = 1) -> list[tuple[Any, State]]:
-    """Its states, and ours of the same positions. It plays a double as two turns, so none is at the root."""
+    """Return its states, and ours of the same positions. It plays a double as two turns, so none is at the root."""
     import pyspiel
 
     rng, game = random.Random(seed), pyspiel.load_game("backgammon(scoring_type=full_scoring)")
@@ -108,22 +108,26 @@ def openspiel_states(n: int, seed: int = 1) -> list[tuple[Any, State]]:
 
 
 def dice(t: Any) -> tuple[int, int]:
-    """What its dice show, the larger first; zeros before the roll."""
+    """Return what its dice show, the larger first; zeros before the roll."""
     shown = str(t).partition("Dice: ")[2][:2]
     return (max(int(d) for d in shown), min(int(d) for d in shown)) if shown.strip().isdigit() else (0, 0)
 
 
 def side(t: Any, player: int) -> tuple[int, ...]:
-    """A player's checkers on our points: it numbers them 0..23, X moves up, O down, and its bar is position 100."""
+    """Return a player's checkers on our points.
+
+    OpenSpiel numbers the points 0..23, X moves up, O down, and its bar is position 100.
+    """
     points = [t.board(player, 24 - p if player == 0 else p - 1) for p in range(1, 25)]
     counts = [*points, t.board(player, 100)]
     return (15 - sum(counts), *counts)
 
 
 def openspiel_work(states: list[Any], depth: int) -> Callable[[], int]:
-    """Its own expectiminimax in Python, with a linear NumPy value function; answers how often its recursion is called.
+    """Return a function that runs its own expectiminimax in Python, with a linear NumPy value function.
 
-    That is counted once, outside the clock: it keeps no count of its own.
+    The function returns how often the recursion is called. That is counted once, outside the clock: OpenSpiel keeps no
+    count of its own.
     """
     import numpy as np
     from open_spiel.python.algorithms import minimax
@@ -157,7 +161,7 @@ def openspiel_work(states: list[Any], depth: int) -> Callable[[], int]:
 
 
 def compare_with_openspiel(n: int, depth: int) -> dict[str, Any] | None:
-    """Nodes per second of both, without pruning; None if it is not installed."""
+    """Return nodes per second of both, without pruning; None if it is not installed."""
     try:
         pairs = openspiel_states(n)
     except ImportError:
@@ -178,7 +182,7 @@ def compare_with_openspiel(n: int, depth: int) -> dict[str, Any] | None:
 
 
 def measure() -> dict[str, Any]:
-    """All figures: what each way needs at depth 2, the faster ones at depth 3, and OpenSpiel (None without it)."""
+    """Return all figures: each way at depth 2, the faster ones at depth 3, and OpenSpiel (None without it)."""
     states = positions(SUITE)
     return {
         "game": "backgammon",

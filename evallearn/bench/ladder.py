@@ -1,4 +1,4 @@
-"""What does each refinement of alpha-beta save? The nodes to a fixed depth, the switches turned on one after the other.
+"""What each refinement of alpha-beta saves: the nodes to a fixed depth, the switches turned on one after the other.
 
 No step may change the answer: the values and actions of all steps are compared, and a difference is an error.
 """
@@ -104,7 +104,7 @@ class Step:
     name: str
     nodes: int
     leaves: int | None
-    """Where UTILITY or EVAL was asked."""
+    """Calls of UTILITY or EVAL."""
     seconds: float | None
     """CPU time; None where the nodes are only counted."""
     saving: float | None
@@ -112,7 +112,7 @@ class Step:
 
 
 def unpruned(suite: Suite) -> int:
-    """The nodes of plain minimax, by perft: one iteration, every line to the end or to the depth.
+    """Count the nodes of plain minimax, by perft: one iteration, every line to the end or to the depth.
 
     Perft does not see repetitions and goes on where chess is drawn by a rule: in these positions that is no difference
     to speak of.
@@ -122,7 +122,7 @@ def unpruned(suite: Suite) -> int:
 
 
 def climb(suite: Suite) -> Iterator[Step]:
-    """The steps of the ladder, as they are done. All but the first deepen iteratively, and every iteration counts."""
+    """Yield the steps of the ladder, as they are done; all but the first deepen iteratively, each iteration counts."""
     game = get_game(suite.game)
     evaluator = LinearEval.from_heuristic(game, suite.heuristic)
     assert suite.minimax_nodes is not None
@@ -140,7 +140,7 @@ def climb(suite: Suite) -> Iterator[Step]:
 
 
 def rungs(noisy: bool) -> Iterator[tuple[str, dict[str, Any], bool]]:
-    """(name, switches, whether the next one goes on without it) of every step but minimax."""
+    """Yield (name, switches, whether the next one goes on without it) of every step but minimax."""
     switched: dict[str, Any] = dict.fromkeys(SWITCHES, False)
     yield "alpha-beta", dict(switched), False
     yield ONLY_BY_EVAL, {**switched, "order_by_eval": True}, True
@@ -151,7 +151,7 @@ def rungs(noisy: bool) -> Iterator[tuple[str, dict[str, Any], bool]]:
 
 
 def measure(name: str, search: Any, suite: Suite, before: int | None, rounds: int = 1) -> tuple[Step, list[Any]]:
-    """What the search takes for all positions, beside a step that took `before` nodes, at best; and its answers."""
+    """Measure the search on all positions, against a step that took `before` nodes; return its answers, too."""
     states = [search.game.from_text(text) for text in suite.positions]
     times = []
     for _ in range(rounds):
@@ -164,7 +164,7 @@ def measure(name: str, search: Any, suite: Suite, before: int | None, rounds: in
 
 
 def figures(suite: Suite, steps: list[Step]) -> dict[str, Any]:
-    """The ladder for scripts."""
+    """Return the ladder for scripts."""
     return {
         "game": suite.game,
         "eval": suite.heuristic,

@@ -1,4 +1,4 @@
-"""How fast is Monte Carlo tree search? Simulations per second, against OpenSpiel's C++ MCTSBot, in the same run.
+"""The speed of Monte Carlo tree search: simulations per second, against OpenSpiel's C++ MCTSBot, in the same run.
 
 Both search the same positions with random playouts, one per simulation, with the same exploration constant, the solver
 on both sides or on neither; on one core by the CPU clock, in turns, best of three.
@@ -35,7 +35,7 @@ def ours(name: str, states: list[State], simulations: int, solver: bool) -> Call
 
 
 def openspiel(name: str, lines: list[list[Action]], simulations: int, solver: bool) -> Callable[[], int] | None:
-    """None if it is not installed."""
+    """Return a function that runs OpenSpiel's bot; None if it is not installed."""
     try:
         import pyspiel
     except ImportError:
@@ -66,7 +66,7 @@ def speed(work: Callable[[], int]) -> float:
 
 
 def measure() -> dict[str, Any]:
-    """{game: {solver on or off: simulations per second of both, and their ratio}}."""
+    """Return {game: {solver on or off: simulations per second of both, and their ratio}}."""
     figures: dict[str, Any] = {}
     for name, (plies, our_simulations, their_simulations) in CASES.items():
         found = positions(get_game(name), plies)

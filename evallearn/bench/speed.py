@@ -1,4 +1,4 @@
-"""How fast is the search? Nodes per second on both floors and of OpenSpiel, on the same positions, in the same run."""
+"""The speed of the search: nodes per second on both backends and of OpenSpiel, on the same positions in one run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evallearn.search import AlphaBeta
 
 @dataclass(frozen=True)
 class Suite:
-    """A game, a heuristic for its linear Eval, and a depth at which even the slowest is done in some seconds."""
+    """A game, a heuristic for its linear evaluator, and a depth at which even the slowest is done in some seconds."""
 
     game: str
     heuristic: str
@@ -37,7 +37,7 @@ ROUNDS, FAST_REPEATS = 3, 20
 
 
 def positions(game: Game, plies: tuple[int, ...], seed: int = 1) -> list[tuple[State, list[Action]]]:
-    """Fixed random positions, each with the actions that lead to it."""
+    """Return fixed random positions, each with the actions that lead to it."""
     rng, found = random.Random(seed), []
     for n in plies:
         s = game.initial()
@@ -80,14 +80,14 @@ class Contestant:
 
 
 def ours(game: Game, evaluator: LinearEval, states: list[State], depth: int, **settings: Any) -> Contestant:
-    """Alpha-beta on one floor. Iterative deepening is part of it and is counted."""
+    """Return alpha-beta on one backend. Iterative deepening is part of it and is counted."""
     search = AlphaBeta(game, evaluator, **settings)
     repeats = 1 if search.floor == "plain" else FAST_REPEATS
     return Contestant(lambda: sum(search.search(s, Limits(depth=depth)).nodes for s in states), repeats)
 
 
 def openspiel(name: str, lines: list[list[Action]], depth: int) -> Contestant | None:
-    """OpenSpiel's alpha_beta_search with a linear NumPy value function; None if it is not installed."""
+    """Return OpenSpiel's alpha_beta_search with a linear NumPy value function; None if it is not installed."""
     try:
         import pyspiel
         from open_spiel.python.algorithms import minimax
@@ -121,7 +121,7 @@ def openspiel(name: str, lines: list[list[Action]], depth: int) -> Contestant | 
 
 @contextmanager
 def counting(minimax: Any) -> Any:
-    """Counts the calls of OpenSpiel's recursion, outside the clock: it keeps no count of its own."""
+    """Count the calls of OpenSpiel's recursion, outside the clock: it keeps no count of its own."""
     original, count = minimax._alpha_beta, [0]
 
     def counted(*args: Any, **kwargs: Any) -> Any:
@@ -136,7 +136,7 @@ def counting(minimax: Any) -> Any:
 
 
 def bench_search(suite: Suite) -> dict[str, Any]:
-    """All contestants on one suite."""
+    """Measure all contestants on one suite."""
     game = get_game(suite.game)
     evaluator = LinearEval.from_heuristic(game, suite.heuristic)
     found = positions(game, suite.plies)

@@ -1,4 +1,4 @@
-"""What does a second thread gain? Alpha-beta to the same depth on one core and on more, by the clock on the wall.
+"""What a second thread gains: alpha-beta to the same depth on one core and on more, by the clock on the wall.
 
 Cores share caches, memory and, on a rented machine, other people's work: so many searches that have nothing to do with
 each other, at the same time, show what could be gained at most.
@@ -42,7 +42,7 @@ SUITES = (
 
 
 def bench_threads(suite: Suite, threads: int) -> dict[str, Any]:
-    """Seconds and nodes with one thread and with several; all ways take turns, and the answers must be the same."""
+    """Measure one thread and several, in seconds and nodes; all ways take turns, and the answers must be the same."""
     game = get_game(suite.game)
     evaluator = LinearEval.from_heuristic(game, suite.heuristic)
     states = [s for s, _ in positions(game, suite.plies)]
@@ -74,7 +74,7 @@ def bench_threads(suite: Suite, threads: int) -> dict[str, Any]:
 
 
 def timed(search: AlphaBeta, states: list[State], depth: int) -> tuple[float, list[SearchResult]]:
-    """Seconds, and what was found in each position."""
+    """Return the seconds, and what was found in each position."""
     start = perf_counter()
     found = [search.search(s, Limits(depth=depth)) for s in states]
     return perf_counter() - start, found

@@ -1,9 +1,9 @@
-"""What features are worth, why an Eval says what it says, and signs that something went wrong.
+"""What features are worth, why an evaluator says what it says, and signs that something went wrong.
 
 explain      one position: what each feature does to its value
-worth        one data set: weights with intervals, what is lost without a feature, who tells the same
+worth        one data set: weights with intervals, what is lost without a feature, which others carry the same
 advice       what follows from that, in words
-alarms       signs that something went wrong on the way from games to an Eval
+alarms       signs that something went wrong on the way from games to an evaluator
 """
 
 from evallearn.insight.advice import carriers, cautions, redundant

@@ -18,7 +18,10 @@ CARRIERS = 5
 
 
 def redundant(study: FeatureStudy) -> list[str]:
-    """A sentence for each feature that could be left out. Leave out one at a time: partners stand in for each other."""
+    """Return a sentence for each feature that could be left out.
+
+    Leave out one at a time: partners stand in for each other.
+    """
     said = [(f, reason) for f in study.features if (reason := _reason(f, study)) is not None]
     return [f"{f.name} {reason}." for f, reason in said]
 
@@ -40,7 +43,7 @@ def _reason(f: FeatureWorth, study: FeatureStudy) -> str | None:
 
 
 def _lesser(f: FeatureWorth, study: FeatureStudy) -> bool:
-    """True for the one of a pair of copies that tells less of the outcome; of equals, for the later."""
+    """Return True for the one of a pair of copies that correlates less with the outcome; of equals, for the later."""
     names = [g.name for g in study.features]
     other = study.features[names.index(f.partner)]
     mine, theirs = abs(f.outcome_correlation), abs(other.outcome_correlation)
@@ -48,7 +51,7 @@ def _lesser(f: FeatureWorth, study: FeatureStudy) -> bool:
 
 
 def carriers(study: FeatureStudy) -> list[str]:
-    """A sentence for each of the features that are missed most: what is lost without them is more than noise."""
+    """Return a sentence for each feature that is missed most: what is lost without it is more than noise."""
     needed = [f for f in study.features if f.dropped.low > 0.0]
     most = sorted(needed, key=lambda f: -f.dropped.value)[:CARRIERS]
     return [
@@ -59,7 +62,7 @@ def carriers(study: FeatureStudy) -> list[str]:
 
 
 def cautions(study: FeatureStudy) -> list[str]:
-    """What to keep in mind when the weights are read."""
+    """Return what to keep in mind when the weights are read."""
     found = [
         f"{f.name} is told by the others (variance inflation {f.inflation:.0f}, most of all {f.partner}): its weight "
         "means little on its own."
@@ -86,7 +89,7 @@ def cautions(study: FeatureStudy) -> list[str]:
 
 
 def _stood_in_for(f: FeatureWorth) -> bool:
-    """True where shuffling hurts, leaving out does not, and there is somebody who tells much the same."""
+    """Return True where shuffling hurts, leaving out does not, and another feature correlates with it."""
     relied_on = f.shuffled.low > 0.0 and f.shuffled.value >= RELIED_ON
     return relied_on and f.dropped.low <= 0.0 and abs(f.partner_correlation) >= ALIKE
 

@@ -1,9 +1,9 @@
-"""Alarms: signs that something went wrong on the way from games to an Eval, each a sentence with a figure and a remedy.
+"""Alarms: signs of errors on the way from games to an evaluator, each a sentence with a figure and a remedy.
 
     for alarm in check_alarms(gather(dataset, evaluator)):
         print(alarm.text)
 
-Each check is silent on healthy data and where there is too little to judge.
+Each check is silent on healthy data and where there is too little data.
 """
 
 from __future__ import annotations
@@ -48,22 +48,25 @@ class Alarm:
 
 
 def check_alarms(evidence: Evidence) -> list[Alarm]:
-    """The alarms that ring, in the order of CHECKS."""
+    """Return the alarms that ring, in the order of CHECKS."""
     return [Alarm(name, text) for name, check in CHECKS.items() if (text := check(evidence)) is not None]
 
 
 def alarms_about(dataset: Dataset, evaluators: Mapping[str, FeatureEval]) -> list[dict[str, str]]:
-    """The alarms that ring about any of these Evals of one game, for JSON: name, text, and whom they are about."""
+    """Return the alarms that ring about any of these evaluators of one game.
+
+    They are for JSON: name, text, and which evaluators they are about.
+    """
     found: dict[Alarm, list[str]] = {}
     for name, evidence in zip(evaluators, gather_all(dataset, list(evaluators.values())), strict=True):
         for alarm in check_alarms(evidence):
-            found.setdefault(alarm, []).append(name)  # what is wrong with the records is told once
+            found.setdefault(alarm, []).append(name)  # what is wrong with the records is reported once
     return [{"name": a.name, "about": ", ".join(names), "text": a.text} for a, names in found.items()]
 
 
 # --- is anything learned? --------------------------------------------------------------------------------------------
 def worse_than_constant(e: Evidence) -> str | None:
-    """The held-out loss is no better than that of always saying the mean of the training records."""
+    """Warn if the held-out loss is no better than that of always saying the mean of the training records."""
     loss = float(log_losses(e.test.value, e.test.outcome).mean())
     constant = np.full(len(e.test), e.train.outcome.mean())
     baseline = float(log_losses(constant, e.test.outcome).mean())
@@ -76,7 +79,7 @@ def worse_than_constant(e: Evidence) -> str | None:
 
 
 def constant_value(e: Evidence) -> str | None:
-    """The Eval says the same of every position."""
+    """Warn if the evaluator says the same of every position."""
     spread = float(e.test.value.std())
     if len(e.test) < 2 or spread >= SAME * min(1.0, float(e.test.outcome.std()) / ALIKE):
         return None
@@ -87,7 +90,7 @@ def constant_value(e: Evidence) -> str | None:
 
 
 def wrong_sign(e: Evidence) -> str | None:
-    """Positions that a seat went on to win are valued lower than those that it went on to lose."""
+    """Warn if positions that a seat went on to win are valued lower than those that it went on to lose."""
     for seat in range(e.n_players):
         mine, outcome = e.test.player == seat, e.test.outcome
         won, lost = _means(e.test, mine & (outcome > 0)), _means(e.test, mine & (outcome < 0))
@@ -105,7 +108,7 @@ def wrong_sign(e: Evidence) -> str | None:
 
 
 def _means(sample: Sample, rows: np.ndarray) -> np.ndarray:
-    """The mean value of each game, over the records in `rows`."""
+    """Return the mean value of each game, over the records in `rows`."""
     if not rows.any():
         return np.zeros(0)
     value = sample.value[rows]
@@ -120,7 +123,7 @@ def _ordinal(seat: int) -> str:
 
 # --- is the held-out figure honest? ----------------------------------------------------------------------------------
 def games_in_both(e: Evidence) -> str | None:
-    """The same game numbers in both splits."""
+    """Warn if the same game numbers are in both splits."""
     both = np.intersect1d(e.train.game, e.test.game)
     if not len(both):
         return None
@@ -131,7 +134,7 @@ def games_in_both(e: Evidence) -> str | None:
 
 
 def positions_in_both(e: Evidence) -> str | None:
-    """Held-out positions occur in training games more often than training positions in other training games."""
+    """Warn if held-out positions occur in training games more often than training positions in other training games."""
     known = np.isin(e.test.position, e.train.position)
     _, sums = by_game(e.test.game, np.column_stack([known, np.ones(len(known))]))
     seen, usual = float(known.mean()), _in_other_games(e.train)
@@ -146,14 +149,14 @@ def positions_in_both(e: Evidence) -> str | None:
 
 
 def _in_other_games(sample: Sample) -> float:
-    """The share of records whose position occurs in another game of the sample too."""
+    """Return the share of records whose position occurs in another game of the sample too."""
     pairs = np.unique(np.stack([sample.position, sample.game.astype(np.uint64)]), axis=1)
     keys, games = np.unique(pairs[0], return_counts=True)
     return float((games[np.searchsorted(keys, sample.position)] > 1).mean())
 
 
 def repeated_games(e: Evidence) -> str | None:
-    """Self-play that plays the same games again and again."""
+    """Warn if self-play plays the same games again and again."""
     parts = [_signatures(s) for s in (e.train, e.test)]
     n, different = sum(map(len, parts)), len(np.unique(np.concatenate(parts)))
     if n < FEW_GAMES or different >= n / 2:
@@ -165,7 +168,7 @@ def repeated_games(e: Evidence) -> str | None:
 
 
 def _signatures(sample: Sample) -> np.ndarray:
-    """uint64[games]: equal for games with the same positions."""
+    """Return uint64[games]: equal for games with the same positions."""
     _, index = np.unique(sample.game, return_inverse=True)
     sums = np.zeros(int(index.max(initial=-1)) + 1, np.uint64)
     np.add.at(sums, index, sample.position)  # hashes: their sum, which wraps around, is one too
@@ -173,7 +176,7 @@ def _signatures(sample: Sample) -> np.ndarray:
 
 
 def too_good(e: Evidence) -> str | None:
-    """Held-out games are foretold nearly without fault."""
+    """Warn if held-out games are predicted nearly without fault."""
     decided = e.test.outcome != 0
     if e.n_players < 2 or len(np.unique(e.test.game[decided])) < FEW_GAMES:
         return None
@@ -189,7 +192,7 @@ def too_good(e: Evidence) -> str | None:
 
 # --- do the values mean what they say? -------------------------------------------------------------------------------
 def saturated(e: Evidence) -> str | None:
-    """Many values claim certainty, and too many of them are wrong."""
+    """Warn if many values claim certainty, and too many of them are wrong."""
     sure = np.abs(e.test.value) > SURE
     if sure.mean() < 0.01 or len(np.unique(e.test.game[sure])) < FEW_GAMES:
         return None
@@ -204,7 +207,7 @@ def saturated(e: Evidence) -> str | None:
 
 
 def one_sided(e: Evidence) -> str | None:
-    """Nearly all games end alike."""
+    """Warn if nearly all games end alike."""
     if e.n_players < 2:
         return None
     sample = e.train
@@ -225,7 +228,7 @@ def one_sided(e: Evidence) -> str | None:
 
 
 def uncalibrated(e: Evidence) -> str | None:
-    """In a game of chance a value must be the mean of what follows: expectiminimax adds them up."""
+    """Warn if values are not the mean of what follows in a game of chance, where expectiminimax adds them up."""
     if not e.has_chance or len(np.unique(e.test.game)) < FEW_GAMES:
         return None
     index = np.minimum(((e.test.value + 1.0) / 2.0 * BINS).astype(np.int64), BINS - 1)

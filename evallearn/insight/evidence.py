@@ -1,4 +1,4 @@
-"""What the alarms look at: values beside outcomes, with the game, the seat and the position of each record."""
+"""What the alarms check: values beside outcomes, with the game, the seat and the position of each record."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from evallearn.data.records import Record
 
 MOST_RECORDS = {"train": 150_000, "test": 50_000}
-"""That are looked at, shared among the folders: some 10 MB, and enough for every alarm."""
+"""That are read, shared among the folders: some 10 MB, and enough for every alarm."""
 AT_ONCE = 8192
 """Records that are turned into arrays together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Some records of one split, as the player to move sees them."""
+    """Some records of one split, from the side of the player to move."""
 
     value: np.ndarray
-    """float64[n] in (-1, 1): what the Eval says, as a share of a win."""
+    """float64[n] in (-1, 1): what the evaluator says, as a share of a win."""
     outcome: np.ndarray
     """float64[n] in [-1, 1]."""
     game: np.ndarray
@@ -46,7 +46,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What an Eval says of records that it learned from and of others that were held out."""
+    """What an evaluator says of records that it learned from and of others that were held out."""
 
     game: str
     n_players: int
@@ -56,12 +56,15 @@ class Evidence:
 
 
 def gather(dataset: Dataset, evaluator: FeatureEval) -> Evidence:
-    """The evidence about an Eval, from the first records of each folder; memory does not grow with their number."""
+    """Gather the evidence about an evaluator, from the first records of each folder.
+
+    Memory does not grow with their number.
+    """
     return gather_all(dataset, [evaluator])[0]
 
 
 def gather_all(dataset: Dataset, evaluators: Sequence[FeatureEval]) -> list[Evidence]:
-    """The same about several Evals of one game; the records are read once."""
+    """Gather the same about several evaluators of one game; the records are read once."""
     game, predicts = evaluators[0].game, [predictor(e) for e in evaluators]
     train, test = (_samples(dataset, split, predicts) for split in MOST_RECORDS)
     return [Evidence(game.name, game.n_players, game.has_chance, *both) for both in zip(train, test, strict=True)]
@@ -81,7 +84,7 @@ def _samples(dataset: Dataset, split: str, predicts: Sequence[Predict]) -> list[
 
 
 def _arrays(records: list[Record], offset: int, origin: Origin, predicts: Sequence[Predict]) -> list[Sample]:
-    """Some records as each of the Evals sees them."""
+    """Return some records with the values of each evaluator."""
     features = np.frombuffer(b"".join(r.features for r in records), "<f4").reshape(len(records), -1)
     phase = np.array([r.phase for r in records], np.int64)
     values = [np.asarray(predict(features, phase), np.float64) for predict in predicts]

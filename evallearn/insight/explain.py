@@ -1,4 +1,4 @@
-"""Why an Eval says what it says of one position: what each feature adds, or what the value would be without it."""
+"""Why an evaluator says what it says of one position: what each feature adds, or the value without it."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ Kind = Literal["terminal", "solved", "sum", "occlusion", "closed"]
 """How a value was taken apart.
 
 terminal: the game is over, the value is the utility.
-solved: the Eval knows the value from a table; there are no parts.
+solved: the evaluator knows the value from a table; there are no parts.
 sum: the effects add up to the unsquashed value.
 occlusion: each effect is the unsquashed value less what it would be if that feature alone were neutral; they need not
     add up to anything.
-closed: the Eval tells nothing about itself.
+closed: the evaluator says nothing about itself.
 """
 
 
 @dataclass(frozen=True)
 class Part:
-    """What one feature does to the value, as the player of the explanation sees it."""
+    """What one feature does to the value to the player of the explanation."""
 
     name: str
     feature: float | None
     """The feature itself; None for the constant, and where it is not known."""
     weight: float | None
-    """Of a linear Eval, in this phase of the game."""
+    """Of a linear evaluator, in this phase of the game."""
     effect: float
     """On the unsquashed value: above 0 it speaks for the player."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What an Eval says of a position, and why. Values are utilities to the player that is named."""
+    """What an evaluator says of a position, and why. Values are utilities to the player that is named."""
 
     name: str
     kind: Kind
     player: int
-    """Who is to move, or will be after the roll: `value` and all parts are seen with these eyes."""
+    """Who is to move, or will be after the roll: `value` and all parts are to this player."""
     value: float
     values: tuple[float, ...]
     """To every player."""
     raw: float | None
-    """The unsquashed value in units: the sum of the effects where kind is "sum". None if the Eval does not tell."""
+    """The unsquashed value in units: the sum of the effects where kind is "sum". None if the evaluator does not say."""
     middle: float
     scale: float
     """value = middle + scale * squash(unit * raw)."""
@@ -69,7 +69,7 @@ class Explanation:
     """The largest effect first."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dicts, lists and numbers, for json.dump."""
+        """Return plain dicts, lists and numbers, for json.dump."""
         plain = asdict(self)
         plain["parts"] = list(plain["parts"])
         plain["values"] = list(self.values)
@@ -77,7 +77,7 @@ class Explanation:
 
 
 def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[float] | None = None) -> Explanation:
-    """The value of `s` to the player to move, and what each feature does to it.
+    """Explain the value of `s` to the player to move: what each feature does to it.
 
     means: the mean of every feature, as `feature_means` finds it, to which occlusion sets a feature; without them 0.
     """
@@ -110,7 +110,7 @@ def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[f
 
 
 def _squash(evaluator: Any) -> str:
-    while hasattr(evaluator, "below"):  # a layer over another Eval
+    while hasattr(evaluator, "below"):  # a layer over another evaluator
         evaluator = evaluator.below
     return str(getattr(evaluator, "squash", "tanh"))
 
@@ -132,7 +132,7 @@ def _taken_apart(
 
 
 def seen_features(game: Game, s: State, player: int) -> dict[str, float]:
-    """{feature name: what `player` sees of the unfinished position}, rounded to float32 as Evals do."""
+    """Return {feature name: its value to `player` in the unfinished position}, rounded to float32 as evaluators do."""
     seen = np.asarray(game.features(s, player), np.float32).tolist()
     return dict(zip(game.feature_names, seen, strict=True))
 
@@ -147,7 +147,7 @@ def _weights(evaluator: Evaluator, phase: int) -> dict[str, float]:
 def _occluded(
     evaluator: FeatureEval, s: State, player: int, means: Sequence[float] | None
 ) -> tuple[Kind, float, list[Part]]:
-    """Each feature in turn made neutral, all others as they are."""
+    """Make each feature in turn neutral, all others as they are, and return the differences."""
     game, phase = evaluator.game, evaluator.game.phase(s)
     seen = seen_features(game, s, player)
     x = list(seen.values())

@@ -29,23 +29,23 @@ class Interval:
 
     @property
     def holds_zero(self) -> bool:
-        """True if the data do not even tell the sign."""
+        """True if the data do not even show the sign."""
         return self.low <= 0.0 <= self.high
 
     def times(self, factor: float) -> Interval:
-        """The same in another unit."""
+        """Return the same in another unit."""
         ends = sorted((self.low * factor, self.high * factor))
         return Interval(self.value * factor, ends[0], ends[1])
 
 
 def interval(value: float, draws: np.ndarray) -> Interval:
-    """The percentile interval of a figure that was computed for every resample."""
+    """Return the percentile interval of a figure that was computed for every resample."""
     low, high = np.quantile(draws, LEVEL)
     return Interval(float(value), float(low), float(high))
 
 
 def poisson_counts(games: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """float64[n, resamples]: how often each game (by its number) is in each resample."""
+    """Return float64[n, resamples]: how often each game (by its number) is in each resample."""
     salt = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
     step = np.arange(1, resamples + 1, dtype=np.uint64) * np.uint64(0xD1B54A32D192ED03)
     x = _mixed(games.astype(np.uint64) + salt)[:, None] + step  # wraps around, as is meant
@@ -54,7 +54,7 @@ def poisson_counts(games: np.ndarray, resamples: int, seed: int) -> np.ndarray:
 
 
 def _mixed(x: np.ndarray) -> np.ndarray:
-    """SplitMix64's finaliser, as in evallearn.core.rng, for arrays."""
+    """Apply SplitMix64's finaliser, as in evallearn.core.rng, to arrays."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: np.ndarray = x ^ (x >> np.uint64(31))
@@ -62,7 +62,7 @@ def _mixed(x: np.ndarray) -> np.ndarray:
 
 
 def by_game(game: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(numbers of the games, [games, k]: the sums of `values` [n, k] over each)."""
+    """Return (numbers of the games, [games, k]: the sums of `values` [n, k] over each)."""
     numbers, index = np.unique(game, return_inverse=True)
     order = np.argsort(index, kind="stable")
     starts = np.searchsorted(index[order], np.arange(len(numbers)))
@@ -80,7 +80,7 @@ class GameMeans:
         self._drawn = np.zeros((resamples, k + 1))
 
     def add(self, game: np.ndarray, values: np.ndarray) -> None:
-        """values: float64[n, k] of some records, with their games."""
+        """Add some records, with their games; values: float64[n, k]."""
         with_one = np.column_stack([values, np.ones(len(values))])
         numbers, sums = by_game(game, with_one)
         self._games.update(numbers.tolist())
@@ -93,7 +93,7 @@ class GameMeans:
         return len(self._games)
 
     def intervals(self) -> list[Interval]:
-        """The mean of each figure; a resample without any game (there are few games) is left out."""
+        """Return the mean of each figure; a resample without any game (there are few games) is left out."""
         full = self._drawn[self._drawn[:, -1] > 0]
         means = full[:, :-1] / full[:, -1:]
         return [interval(total / self.n, means[:, i]) for i, total in enumerate(self._total)]

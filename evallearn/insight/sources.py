@@ -20,7 +20,7 @@ GENERATIONS = "generation-*"
 
 
 def dataset_of(folders: Sequence[Path], game: Game, test_share: float = 0.1) -> Dataset:
-    """The records of self-play folders; a run of `evallearn learn` stands for all its generations."""
+    """Open the records of self-play folders; a run of `evallearn learn` stands for all its generations."""
     found: list[Path] = []
     for folder in folders:
         found += [folder] if (folder / "records").is_dir() else _generations(folder)
@@ -76,7 +76,7 @@ class Blank(_Changed):
 
 
 def with_column(features: np.ndarray, column: int, values: np.ndarray | float) -> np.ndarray:
-    """A copy of the features with one column replaced."""
+    """Return a copy of the features with one column replaced."""
     changed = features.copy()
     changed[:, column] = values
     return changed
@@ -95,7 +95,7 @@ class OnePhase(_Changed):
 
 
 def feature_means(stream: RecordStream) -> list[float]:
-    """The mean of every feature over the training records, in one pass."""
+    """Return the mean of every feature over the training records, in one pass."""
     total, n = np.zeros(stream.n_features), 0
     for b in stream.batches("train"):
         total += b.features.sum(axis=0, dtype=np.float64)

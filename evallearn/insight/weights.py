@@ -1,4 +1,4 @@
-"""The weights of a linear Eval with intervals, and how its features hang together: two passes over the records.
+"""The weights of a linear evaluator with intervals, and how its features correlate: two passes over the records.
 
 A resample's fit is one Newton step away from the fit to all games, with the curvature of that fit (the score bootstrap,
 Kline and Santos, Quantitative Economics 3, 2012): no refit for each resample, and as good where games are many.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evallearn.train.fit.linear import LinearEvalTrainer
 
 MOST_INFLATION = 1e6
-"""What the variance inflation of an exact copy is called."""
+"""The variance inflation that is given to an exact copy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Weights:
     common: list[Interval]
     """One weight for all phases."""
     phases: list[list[Interval]]
-    """[n_phases][f]: the weights of the fitted Eval."""
+    """[n_phases][f]: the weights of the fitted evaluator."""
     mean: np.ndarray
     deviation: np.ndarray
     """float64[f]: the standard deviation; 0 for a constant."""
@@ -41,13 +41,16 @@ class Weights:
     """float64[f]."""
     outcome_mean: float
     inflation: np.ndarray
-    """float64[f]: by how much the variance of the weight grows because other features tell the same."""
+    """float64[f]: by how much the variance of the weight grows because other features carry the same information."""
 
 
 def study_weights(
     stream: RecordStream, full: LinearEvalTrainer, *, resamples: int = RESAMPLES, seed: int = 1
 ) -> Weights:
-    """full: fitted to this stream by logistic regression; its penalties are taken into account."""
+    """Study the weights of a fit and how its features correlate.
+
+    full: fitted to this stream by logistic regression; its penalties are taken into account.
+    """
     common = type(full)(**full.get_params()).fit(OnePhase(stream))
     summary = summarise(stream)
     sums = _Scores(stream, summary, full, common, resamples, seed)
@@ -82,7 +85,7 @@ def _correlation(summary: Summary) -> np.ndarray:
 
 
 def _inflation(correlation: np.ndarray) -> np.ndarray:
-    """1 / (1 - R^2) of each feature by the others; 1 for a constant, which nothing explains."""
+    """Return 1 / (1 - R^2) of each feature by the others; 1 for a constant, which nothing explains."""
     alive = np.flatnonzero(np.diag(correlation) > 0.5)
     inflation = np.ones(len(correlation))
     if len(alive):
@@ -134,13 +137,13 @@ class _Scores:
             self.drawn[k] += counts[np.searchsorted(numbers, present)].T @ scores
 
     def common_shift(self, alpha: float) -> np.ndarray:
-        """float64[resamples, d]: how far the common coefficients of each resample lie from the fit."""
+        """Return float64[resamples, d]: how far the common coefficients of each resample lie from the fit."""
         penalty = np.full(self.theta.shape[1], alpha)
         penalty[-1] = 0.0
         return np.linalg.solve(self.curvature[-1] + np.diag(penalty), self.drawn[-1].T).T
 
     def phase_shift(self, k: int, phase_alpha: float, common: np.ndarray) -> np.ndarray:
-        """The same for a phase, which is drawn towards the common coefficients of its own resample."""
+        """Return the same for a phase, which is drawn towards the common coefficients of its own resample."""
         penalty = phase_alpha * np.eye(self.theta.shape[1])
         return np.linalg.solve(self.curvature[k] + penalty, (self.drawn[k] + phase_alpha * common).T).T
 
@@ -152,6 +155,6 @@ class _Scores:
 
 
 def _standardised(fitted: LinearEvalTrainer, summary: Summary) -> np.ndarray:
-    """float64[phases, f + 1]: the coefficients of standardised features, for which p = logistic(theta . z)."""
+    """Return float64[phases, f + 1]: the coefficients of standardised features, for which p = logistic(theta . z)."""
     weights, bias = fitted.weights_, fitted.bias_
     return 2.0 * np.column_stack([weights * _inverse(summary.inverse_scale), bias + weights @ summary.mean])

@@ -1,4 +1,4 @@
-"""What each feature is worth: its weight, what is lost when it is shuffled or left out, and who else tells the same."""
+"""What each feature is worth: its weight, what is lost when it is shuffled or left out, and what others carry."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class FeatureWorth:
     phases: tuple[Interval, ...]
     """Per unit, in each phase."""
     shuffled: Interval
-    """How much the loss of the Eval grows when the feature is shuffled among the records (permutation importance)."""
+    """How much the evaluator's loss grows when the feature is shuffled among the records (permutation importance)."""
     dropped: Interval
-    """How much the loss grows when a linear Eval is fitted without it."""
+    """How much the loss grows when a linear evaluator is fitted without it."""
     outcome_correlation: float
     partner: str
     """The feature that is most correlated with this one; empty if there is none."""
@@ -51,7 +51,7 @@ class FeatureWorth:
     inflation: float
     """Variance inflation: 1 on its own; above 10 its weight means little without those of others."""
     match: dict[str, Any] | None = None
-    """The Eval with it against the Eval without it: elo, low, high, games."""
+    """The evaluator with it against the evaluator without it: elo, low, high, games."""
 
     @property
     def constant(self) -> bool:
@@ -60,7 +60,7 @@ class FeatureWorth:
 
     @property
     def weight_may_be_zero(self) -> bool:
-        """True if the data do not tell the sign of its weight, in any phase."""
+        """True if the data do not show the sign of its weight, in any phase."""
         return self.weight.holds_zero and all(p.holds_zero for p in self.phases)
 
 
@@ -70,15 +70,15 @@ class FeatureStudy:
 
     game: str
     eval: str
-    """The Eval whose features were shuffled."""
+    """The evaluator whose features were shuffled."""
     records: int
     """That were learned from."""
     held_out: int
     held_out_games: int
     log_loss: float
-    """Of that Eval, on held-out games."""
+    """Of that evaluator, on held-out games."""
     fitted_log_loss: float
-    """Of the linear Eval that was fitted here."""
+    """Of the linear evaluator that was fitted here."""
     baseline_log_loss: float
     """Of the best constant."""
     features: tuple[FeatureWorth, ...]
@@ -86,7 +86,7 @@ class FeatureStudy:
     """Of the features with each other, in the order of `features`."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain dicts, lists and numbers, for json.dump."""
+        """Return plain dicts, lists and numbers, for json.dump."""
         plain = asdict(self)
         more = [{**f, "constant": w.constant} for f, w in zip(plain["features"], self.features, strict=True)]
         return {**plain, "features": more, "correlation": [list(row) for row in self.correlation]}
@@ -104,7 +104,10 @@ class Study:
         resamples: int = RESAMPLES,
         seed: int = 1,
     ) -> None:
-        """evaluator: whose features are shuffled; None: a linear Eval that is fitted here, on the train split."""
+        """Prepare the study.
+
+        evaluator: whose features are shuffled; None: a linear one that is fitted here, on the train split.
+        """
         if not stream.n_features:
             raise DataError(f"{game.name} has no features, there is nothing to study: give it feature_names")
         self.stream, self.game, self.resamples, self.seed = stream, game, resamples, seed
@@ -112,7 +115,7 @@ class Study:
         self.matches: dict[int, dict[str, Any]] = {}
 
     def fit(self) -> None:
-        """The linear Eval on all features, and what the training records say about each."""
+        """Fit a linear evaluator on all features, and study what the training records say about each."""
         self.trainer = train.LinearEvalTrainer(method="logistic").fit(self.stream)
         self.full = self.trainer.evaluator(self.game, {"name": "full"})
         self.evaluator: FeatureEval = self.given or self.full
@@ -128,7 +131,7 @@ class Study:
         self.dropped = self._compare(predictor(self.full), lambda b, i: predicts[i](b.features, b.phase))
 
     def _without(self, i: int, made: dict[str, Any]) -> LinearEval:
-        """The linear Eval that is fitted without feature i; where no other varies, the best constant."""
+        """Fit a linear evaluator without feature i; where no other varies, return the best constant."""
         varies = self.weights.deviation > 0.0
         if not varies[i]:
             return LinearEval(self.game, self.full.weights, self.full.bias, made)
@@ -149,7 +152,7 @@ class Study:
         self.shuffled = self._compare(predict, shuffled, SHUFFLES)
 
     def _compare(self, predict: Predict, other: Callable[[RecordBatch, int], np.ndarray], times: int = 1) -> GameMeans:
-        """By how much the loss of other(batch, feature) exceeds that of `predict`."""
+        """Measure by how much the loss of other(batch, feature) exceeds that of `predict`."""
         means = GameMeans(self.stream.n_features, self.resamples, self.seed)
         for b in self.stream.batches("test"):
             own = log_losses(predict(b.features, b.phase), b.outcome)
@@ -161,7 +164,7 @@ class Study:
         return means
 
     def match(self, pairs: int, depth: int, workers: int = 1, move: Move = lambda done, total: None) -> None:
-        """The Eval fitted with each feature against the one fitted without it, at equal depth."""
+        """Play the evaluator fitted with each feature against the one fitted without it, at equal depth."""
         limits, config = Limits(depth=depth), MatchConfig(pairs=pairs, seed=self.seed)
         for i, reduced in enumerate(self.reduced):
             agents = [SearchAgent(self.game, e, limits) for e in (self.full, reduced)]
@@ -221,7 +224,10 @@ def _partner(correlation: np.ndarray, i: int, names: Sequence[str]) -> tuple[str
 
 
 def log_losses(values: np.ndarray, outcome: np.ndarray) -> np.ndarray:
-    """float64[n]: -(q ln p + (1 - q) ln(1 - p)) of each record, p = (1 + value) / 2, q = (1 + outcome) / 2."""
+    """Return float64[n]: -(q ln p + (1 - q) ln(1 - p)) of each record.
+
+    Here p = (1 + value) / 2 and q = (1 + outcome) / 2.
+    """
     v, q = bounded(np.asarray(values, np.float64)), (1.0 + outcome.astype(np.float64)) / 2.0
     losses: np.ndarray = -(q * np.log((1.0 + v) / 2.0) + (1.0 - q) * np.log((1.0 - v) / 2.0))
     return losses

@@ -52,7 +52,7 @@ class Choice:
 def choose_config(
     game: Game, folder: Path, config: LearnConfig, given: Collection[str], workers: int, seconds: float = SECONDS
 ) -> Choice:
-    """Replace the settings in SCALED that are not given, where the game has no compiled rules.
+    """Choose the settings in SCALED that are not given, where the game has no compiled rules.
 
     A folder that holds a run goes on with what was chosen for it. Raises SpecError where not even the least run fits,
     unless some numbers are given.
@@ -80,7 +80,7 @@ def choose_config(
 
 
 def _chosen_before(folder: Path, stored: Mapping[str, Any], config: LearnConfig, free: Sequence[str]) -> Choice:
-    """The choice that the folder's run was begun with; none if its numbers were given."""
+    """Return the choice that the folder's run was begun with; none if its numbers were given."""
     measured = stored.get("measured")
     if measured is None:
         return Choice(config)
@@ -90,7 +90,7 @@ def _chosen_before(folder: Path, stored: Mapping[str, Any], config: LearnConfig,
 
 
 def _is_whole(measured: Any) -> bool:
-    """True if run.json says what `planned` and `_chosen_before` ask for."""
+    """Return True if run.json has what `planned` and `_chosen_before` need."""
     try:
         figures = measured["seconds"], measured["workers"], measured["speed"]["positions_per_second"]
         chosen = dict(measured["chosen"])
@@ -103,7 +103,7 @@ def _is_whole(measured: Any) -> bool:
 
 
 def _usual(game: Game, config: LearnConfig, free: Sequence[str]) -> LearnConfig:
-    """The configuration with depths as numbers; where more than two play, with fewer openings, for as many games."""
+    """Return the configuration with depths as numbers; with more than two players, fewer openings for as many games."""
     depth = default_limits(game).depth
     pairs = config.match_pairs
     if "match_pairs" in free:
@@ -113,7 +113,7 @@ def _usual(game: Game, config: LearnConfig, free: Sequence[str]) -> LearnConfig:
 
 # --- how long a run takes --------------------------------------------------------------------------------------------
 def estimate(game: Game, config: LearnConfig, speed: GameSpeed, workers: int) -> float:
-    """About how many seconds `learn` takes."""
+    """Estimate about how many seconds `learn` takes."""
     depth, match_depth = config.depth or 1, config.match_depth or 1
     own, matches, neural, timed = _games(game, config)
     played = (
@@ -126,7 +126,7 @@ def estimate(game: Game, config: LearnConfig, speed: GameSpeed, workers: int) ->
 
 
 def _games(game: Game, config: LearnConfig) -> tuple[int, int, int, int]:
-    """How many are played: in self-play, in matches, in those of the neural Eval, and in those at equal time."""
+    """Count the games in self-play, in matches, in those of the neural evaluator, and in those at equal time."""
     heuristics, per_opening = max(1, len(game.baselines)), len(seatings(game.n_players))
     best = heuristics - 1 + max(0, heuristics - 2)  # to find it, and to play it against those it did not meet
     fifth = max(1, config.match_pairs // 5)
@@ -140,7 +140,7 @@ def _games(game: Game, config: LearnConfig) -> tuple[int, int, int, int]:
 
 
 def _fewest_games(game: Game, usual: LearnConfig, free: Sequence[str]) -> int:
-    """Those of the least share that is fair."""
+    """Return how many games the least fair share has."""
     return sum(_games(game, _scaled(usual, free, FAIR_SHARE)))
 
 
@@ -148,7 +148,7 @@ def _fewest_games(game: Game, usual: LearnConfig, free: Sequence[str]) -> int:
 def fit_into(
     game: Game, usual: LearnConfig, free: Collection[str], speed: GameSpeed, workers: int, seconds: float
 ) -> LearnConfig | None:
-    """The first of `_candidates` that takes no longer than `seconds`; None if none does."""
+    """Return the first of `_candidates` that takes no longer than `seconds`; None if none does."""
     for config in _candidates(usual, free, speed):
         if estimate(game, config, speed, workers) <= seconds:
             return config
@@ -156,7 +156,7 @@ def fit_into(
 
 
 def _candidates(usual: LearnConfig, free: Collection[str], speed: GameSpeed) -> Iterator[LearnConfig]:
-    """From the best to the least."""
+    """Yield configurations from the best to the least."""
     for depth in range(speed.depth, 0, -1):
         deep = _at_depth(usual, free, depth, speed)
         yield from (_scaled(deep, free, share) for share in SHARES if share >= FAIR_SHARE)
@@ -167,7 +167,7 @@ def _candidates(usual: LearnConfig, free: Collection[str], speed: GameSpeed) -> 
 
 
 def _at_depth(usual: LearnConfig, free: Collection[str], depth: int, speed: GameSpeed) -> LearnConfig:
-    """The searches no deeper than that, and at equal time as long as such a search takes."""
+    """Limit the searches to that depth, and those at equal time to as long as such a search takes."""
     changes: dict[str, Any] = {
         name: min(depth, getattr(usual, name)) for name in ("depth", "match_depth") if name in free
     }
@@ -179,7 +179,7 @@ def _at_depth(usual: LearnConfig, free: Collection[str], depth: int, speed: Game
 
 
 def _scaled(config: LearnConfig, free: Collection[str], share: float) -> LearnConfig:
-    """With this share of the games and openings."""
+    """Return the configuration with this share of the games and openings."""
     games = max(100, int(_rounded(config.games * share)))
     pairs = max(1, int(_rounded(config.match_pairs * share)))
     config = replace(config, games=games) if "games" in free else config
@@ -187,7 +187,7 @@ def _scaled(config: LearnConfig, free: Collection[str], share: float) -> LearnCo
 
 
 def _rounded(x: float) -> float:
-    """Down to two digits."""
+    """Round down to two digits."""
     unit = 10.0 ** (math.floor(math.log10(x)) - 1) if x > 0 else 1.0
     return round(math.floor(x / unit + 1e-9) * unit, 6)
 

@@ -64,7 +64,7 @@ class LearnConfig(Settings):
 
 
 def learn_command(game: Game, config: LearnConfig) -> str:
-    """The command that makes a run of this configuration, in any folder, without a measurement."""
+    """Return the command that makes a run of this configuration, in any folder, without a measurement."""
     options = []
     for name in (f.name for f in fields(config)):
         value, always = getattr(config, name), name == "seed" or (game.rules is None and name in SCALED)

@@ -1,4 +1,4 @@
-"""From a data set to an Eval and what it is worth on games that were held out."""
+"""From a data set to an evaluator and what it is worth on games that were held out."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fit_evaluator(
     """Learn by `method` (mlp, or one of the linear trainer's) and measure on the games that were held out.
 
     alpha, taper, target, blend: of the linear methods; alpha=None is the trainer's own, for the target see
-    train/targets.py. The details tell which features were dropped and, of texel, the scale K.
+    train/targets.py. The details hold the features that were dropped and, of texel, the scale K.
     """
     refuse_online(target, blend)
     evaluator: FeatureEval
@@ -71,7 +71,7 @@ def fit_evaluator(
 
 
 def refuse_online(target: str, blend: float) -> None:
-    """Records cannot teach what an Eval learns while it plays."""
+    """Refuse targets of evaluators that learn while they play: records cannot teach those."""
     check_target(target, blend)
     if target in ONLINE_TARGETS:
         raise SpecError(

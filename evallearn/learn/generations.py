@@ -22,7 +22,7 @@ GATE = (*INTERVAL, "los", "opponent", "games", "distinct_games", "wins", "draws"
 
 @dataclass(frozen=True)
 class History:
-    """All generations that were run, and the Eval that nobody replaced."""
+    """All generations that were run, and the evaluator that nobody replaced."""
 
     champion: FeatureEval
     row: dict[str, Any]
@@ -51,7 +51,7 @@ def evolve(run: Run, reference: SearchAgent) -> History:
         candidate, facts = run.candidate(generation, incumbent)
         gate = play_gate(run, generation, candidate, incumbent)
         row = measure_strength(run, candidate, reference)
-        # There must be something to keep, so the first one takes the place of an Eval that knows nothing in any case.
+        # There must be something to keep, so the first one takes the place of the zero evaluator in any case.
         promoted = generation == 0 or gate["los"] > run.config.gate
         told = {"promoted": promoted, **{k: row[k] for k in INTERVAL}, "gate": {k: gate[k] for k in GATE}}
         generations.append({"generation": generation, **facts, **told})
@@ -64,7 +64,7 @@ def evolve(run: Run, reference: SearchAgent) -> History:
 
 
 def play_gate(run: Run, generation: int, candidate: Evaluator, incumbent: Evaluator) -> dict[str, Any]:
-    """The match that decides.
+    """Play the match that decides.
 
     Its openings are drawn for this generation alone: a candidate that is lucky with some openings keeps no
     advantage in the next gate, nor in the ladder, whose openings are others.
@@ -76,24 +76,24 @@ def play_gate(run: Run, generation: int, candidate: Evaluator, incumbent: Evalua
 
 
 def measure_strength(run: Run, evaluator: Evaluator, reference: SearchAgent) -> dict[str, Any]:
-    """The Eval against the reference, at equal depth."""
+    """Play the evaluator against the reference, at equal depth."""
     title = f"match {evaluator.name} - {reference.name.partition('@')[0]}"
     return run.match(agent(run, evaluator), reference, run.config.match_pairs, title)
 
 
 def agent(run: Run, evaluator: Evaluator) -> SearchAgent:
-    """The Eval as a player of the run's matches."""
+    """Return the evaluator as a player of the run's matches."""
     limits = run.match_limits
     return SearchAgent(run.game, evaluator, limits, name=f"{evaluator.name}@{limits}")
 
 
 def idle(generations: list[dict[str, Any]]) -> int:
-    """How many generations in a row, up to the last, brought nothing."""
+    """Count the generations in a row, up to the last, that brought nothing."""
     return len(list(takewhile(lambda g: not g["promoted"], reversed(generations))))
 
 
 def early_end(run: Run, generations: list[dict[str, Any]]) -> str | None:
-    """Why there are fewer generations than were asked for."""
+    """Say why there are fewer generations than were asked for."""
     if len(generations) == run.config.generations:
         return None
     return f"stopped after {len(generations)} generations: {idle(generations)} in a row brought no better Eval"

@@ -1,4 +1,4 @@
-"""The whole loop: the best hand-written heuristic, generations of learning, a neural Eval, then the ladder."""
+"""The whole loop: the best hand-written heuristic, generations of learning, a neural evaluator, then the ladder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evallearn.learn.summary import summarise
 
 
 def learn(run: Run) -> dict[str, Any]:
-    """Do all of it; returns (and writes as result.json) what the report shows. Raises DataError for a folder in use."""
+    """Run every step; return (and write as result.json) what the report shows. Raises DataError for a folder in use."""
     with hold_folder(run.folder), keep_workers():
         return _learn(run)
 
@@ -47,14 +47,14 @@ def _learn(run: Run) -> dict[str, Any]:
 
 
 def fit_neural(run: Run, last: int) -> FeatureEval | None:
-    """A neural Eval of the records that taught the last generation; None if it learned without any."""
+    """Fit a neural evaluator to the records that taught the last generation; None if it learned without any."""
     if run.dataset(last) is None:
         return None
     return run.fit("neural", run.kept(last), "mlp")[0]
 
 
 def find_alarms(run: Run, learned: Mapping[str, FeatureEval], last: int) -> list[dict[str, str]]:
-    """What may have gone wrong with the records or the Evals; nothing where there are no records to judge by."""
+    """Return signs of errors in the records or the evaluators; nothing where there are no records to check."""
     dataset, of = run.dataset(last), {name: weights_mark(e) for name, e in learned.items()}
     if dataset is None:
         return []
@@ -70,7 +70,7 @@ def find_alarms(run: Run, learned: Mapping[str, FeatureEval], last: int) -> list
 
 
 def find_reference(run: Run, limits: Limits) -> tuple[SearchAgent, list[dict[str, Any]]]:
-    """The best hand-written heuristic, by matches among them; and the ladder's rows of the others and of random."""
+    """Find the best hand-written heuristic by matches; return it, and the ladder's rows of the others and of random."""
     game = run.game
     names = [f"handwritten:{h}" for h in game.baselines] or ["zero"]
     agents = {n: SearchAgent(game, parse_evaluator(n, game), limits, name=f"{n}@{limits}") for n in names}
@@ -93,7 +93,7 @@ def find_reference(run: Run, limits: Limits) -> tuple[SearchAgent, list[dict[str
 
 
 def equal_time(run: Run, learned: Mapping[str, Evaluator], reference: SearchAgent) -> list[dict[str, Any]]:
-    """The learned Evals against the reference with the same time for each move."""
+    """Play the learned evaluators against the reference with the same time for each move."""
     limits = Limits(seconds=run.config.match_milliseconds / 1000)
     name = reference.name.partition("@")[0]
     opponent = SearchAgent(run.game, reference.evaluator, limits, name=f"{name}@{limits}")

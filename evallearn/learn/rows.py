@@ -14,7 +14,7 @@ ROW = {
 
 
 def ladder_row(found: MatchResult) -> dict[str, Any]:
-    """What the ladder says about a match, from A's side."""
+    """Return what the ladder says about a match, from A's side."""
     elo = found.elo
     return {
         "name": found.names[0].partition("@")[0], "opponent": found.names[1].partition("@")[0],
@@ -27,7 +27,7 @@ def ladder_row(found: MatchResult) -> dict[str, Any]:
 
 
 def reversed_row(row: dict[str, Any]) -> dict[str, Any]:
-    """The same match, told from the other side."""
+    """Return the same match from the other side."""
     return {
         **row,
         "name": row["opponent"], "opponent": row["name"], "score": 1 - row["score"], "los": 1 - row["los"],

@@ -47,7 +47,7 @@ SHARDS = 64
 
 @contextmanager
 def silent(title: str) -> Iterator[Move]:
-    """A Step that shows nothing."""
+    """Show nothing, as a Step."""
     yield lambda done, total: None
 
 
@@ -96,7 +96,7 @@ class Run:
         work: Callable[[Move], dict[str, Any]],
         whole: Callable[[dict[str, Any]], bool] = lambda found: True,
     ) -> dict[str, Any]:
-        """The result of `work`, computed now or found from before, with the seconds it took.
+        """Return the result of `work`, computed now or found from before, with the seconds it took.
 
         A result from before counts only if it can be read and what the step made is still there: `whole(result)`.
         """
@@ -112,7 +112,7 @@ class Run:
         return result
 
     def read_step(self, path: Path) -> dict[str, Any] | None:
-        """The result of a step of this run; None where it was not done, or its file is damaged: it is done again."""
+        """Return the result of a step of this run; None where it is to be done: it was not, or its file is damaged."""
         if not path.exists():
             return None
         try:
@@ -124,7 +124,7 @@ class Run:
 
     # --- the steps ---------------------------------------------------------------------------------------------------
     def candidate(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
-        """What a generation learns, starting from the incumbent; and what is told about it."""
+        """Learn a generation's candidate from the incumbent; return it and the facts about it."""
         if self.config.target in ONLINE_TARGETS:
             return self.teach(generation, incumbent)
         played = self.selfplay(generation, incumbent)
@@ -133,7 +133,7 @@ class Run:
         return evaluator, {**{k: v for k, v in played.items() if k != "seconds"}, **losses}
 
     def teach(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
-        """Games in which the Eval learns while it plays; its steps shrink to nothing at the end of the generation."""
+        """Play games in which the evaluator learns; its steps shrink to nothing at the end of the generation."""
         from evallearn.train.online_trainer import OnlineTrainer
 
         config, name = self.config, f"linear-{generation}"
@@ -166,7 +166,7 @@ class Run:
         return self.folder / "evaluators" / f"{name}.safetensors"
 
     def is_whole(self, path: Path) -> bool:
-        """True if the Eval is there and can be used."""
+        """Return True if the evaluator is there and can be used."""
         try:
             load_evaluator(path, self.game)
         except EvaluatorError:
@@ -174,19 +174,19 @@ class Run:
         return True
 
     def kept(self, generation: int) -> list[int]:
-        """The generations whose records teach this one, itself included.
+        """Return the generations whose records teach this one, itself included.
 
         The first one knows nothing: its games teach the next one, and are then left behind.
         """
         return list(range(min(generation, 1), generation + 1))
 
     def dataset(self, generation: int) -> Dataset | None:
-        """The records that teach this generation; None if it learns without any."""
+        """Return the records that teach this generation; None if it learns without any."""
         folders = [self.records(g) for g in self.kept(generation)]
         return Dataset(folders, game=self.game) if all(f.exists() for f in folders) else None
 
     def selfplay(self, generation: int, evaluator: Evaluator) -> dict[str, Any]:
-        """One generation of games, all by the same Eval."""
+        """Play one generation of games, all by the same evaluator."""
         config = self.config
         settings = SelfPlayConfig(
             games=config.games,
@@ -222,7 +222,7 @@ class Run:
         return self.folder / f"generation-{generation}"
 
     def limits(self, depth: int | None) -> Limits:
-        """This depth, or the one that suits the game."""
+        """Return limits of this depth, or of the one that suits the game."""
         return default_limits(self.game) if depth is None else Limits(depth=depth)
 
     @property
@@ -235,7 +235,7 @@ class Run:
         return self.game.opening_plies if self.config.random_plies is None else self.config.random_plies
 
     def fit(self, name: str, generations: list[int], made_by: str) -> tuple[FeatureEval, dict[str, Any]]:
-        """Learn the Eval `name` from these generations' records."""
+        """Learn the evaluator `name` from these generations' records."""
         path = self.evaluator_path(name)
         target = self.config.target if made_by != "mlp" else "outcome"
 
@@ -252,7 +252,7 @@ class Run:
         return load_evaluator(path, self.game), details
 
     def keep(self, evaluator: FeatureEval, name: str) -> None:
-        """Save the Eval under another name, unless it is there."""
+        """Save the evaluator under another name, unless it is there."""
         path = self.evaluator_path(name)
         try:
             there = weights_mark(load_evaluator(path, self.game)) == weights_mark(evaluator)
@@ -266,7 +266,7 @@ class Run:
     def match(
         self, a: Agent, b: Agent, pairs: int, title: str, *, kind: str = "match", seed: int | None = None
     ) -> dict[str, Any]:
-        """A against B; a row of the ladder, from A's side. kind: what the step's name begins with."""
+        """Play A against B; return a row of the ladder, from A's side. kind: what the step's name begins with."""
         key = file_name(f"{kind}-{a.name}-{b.name}")
         weights = "".join(weights_mark(getattr(agent, "evaluator", None)) for agent in (a, b))
         folder = self.folder / "matches" / f"{key}{weights.replace(' #', '-')}"  # where a match that was killed goes on
@@ -297,7 +297,7 @@ def check_learnable(game: Game, config: LearnConfig) -> None:
 
 
 def read_run(folder: Path) -> dict[str, Any] | None:
-    """What run.json says of the run in the folder; None if there is none. Raises DataError where it is damaged."""
+    """Read run.json, or return None if there is none. Raises DataError where it is damaged."""
     path = folder / RUN
     if not path.exists():
         return None

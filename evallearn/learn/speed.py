@@ -34,7 +34,7 @@ SEARCH_SECONDS = 5.0
 POSITIONS = 500
 """Of the games, for the searches."""
 HIDDEN = (32, 16)
-"""Units of the neural Eval that a run fits (MlpTrainer)."""
+"""Units of the neural evaluator that a run fits (MlpTrainer)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +52,9 @@ class GameSpeed:
     move_seconds: float
     """Of what else a move needs: rules, features, text."""
     neural_seconds: float
-    """How much longer one evaluation takes by a neural Eval."""
+    """How much longer one evaluation takes by a neural evaluator."""
     luck_seconds: float
-    """Of judging the dice in a match, for each move."""
+    """Of measuring luck in a match, for each move."""
 
     @property
     def depth(self) -> int:
@@ -62,24 +62,24 @@ class GameSpeed:
         return len(self.search_seconds)
 
     def game_seconds(self, depth: int) -> float:
-        """Of a game of self-play."""
+        """Return the seconds of a game of self-play."""
         return self.moves * (self.move_seconds + self._deep(self.search_seconds, depth))
 
     def match_seconds(self, depth: int) -> float:
-        """Of a game of a match."""
+        """Return the seconds of a game of a match."""
         return self.game_seconds(depth) + self.moves * self.luck_seconds
 
     def neural_match_seconds(self, depth: int) -> float:
-        """Of a game in which every second move is a neural Eval's."""
+        """Return the seconds of a game in which every second move is a neural evaluator's."""
         return self.match_seconds(depth) + self.moves / 2 * self.neural_seconds * self._deep(self.leaves, depth)
 
     def timed_match_seconds(self, seconds: float) -> float:
-        """Of a game with so many seconds for a move; no search is shorter than one position."""
+        """Return the seconds of a game with so many seconds for a move; no search is shorter than one position."""
         search = max(seconds, 1 / self.positions_per_second)
         return self.moves * (self.move_seconds + self.luck_seconds + search)
 
     def _deep(self, measured: tuple[float, ...], depth: int) -> float:
-        """What was measured at this depth; beyond, it grows as it grew last."""
+        """Return what was measured at this depth; beyond, it grows as it grew last."""
         if depth <= len(measured):
             return measured[depth - 1]
         growth = max(2.0, measured[-1] / measured[-2] if len(measured) > 1 else self.leaves[0])
@@ -92,7 +92,7 @@ class _Endless(Exception):
 
 @dataclass
 class _Watched(Agent):
-    """Play by a search of depth 1 and keep the positions; raise _Endless where the first game takes too long."""
+    """An agent with a search of depth 1 that keeps the positions; raises _Endless if the first game takes too long."""
 
     game: Game
     search: SearchAgent
@@ -112,7 +112,7 @@ class _Watched(Agent):
 
 
 def measure_together(workers: int, game: Game, depth: int, random_plies: int, enough: float = math.inf) -> GameSpeed:
-    """`measure_speed` in so many processes at a time, as a run plays: they share caches, and perhaps cores."""
+    """Run `measure_speed` in so many processes at a time, as a run plays: they share caches, and perhaps cores."""
     job = partial(_measure_job, game, depth, random_plies, enough)
     speeds = [speed for _, speed in imap(job, range(workers), workers)]
     return GameSpeed(**{f.name: _mean([getattr(speed, f.name) for speed in speeds]) for f in fields(GameSpeed)})
@@ -123,7 +123,7 @@ def _measure_job(game: Game, depth: int, random_plies: int, enough: float, numbe
 
 
 def _mean(values: Sequence[Any]) -> Any:
-    """Of numbers; of tuples the tuple of the means, as long as the shortest."""
+    """Return the mean of numbers; of tuples the tuple of the means, as long as the shortest."""
     if isinstance(values[0], tuple):
         return tuple(map(fmean, zip(*values, strict=False)))
     return fmean(values)
@@ -163,7 +163,7 @@ def measure_speed(game: Game, depth: int, random_plies: int, enough: float = mat
 
 
 def _typical(game: Game) -> LinearEval:
-    """The game's last heuristic; or weights at random, which order moves about as well as learned ones."""
+    """Return the game's last heuristic; or random weights, which order moves about as well as learned ones."""
     if game.heuristics:
         return LinearEval.from_heuristic(game, list(game.heuristics)[-1])
     weights = np.random.default_rng(1).normal(0.0, 0.1, (game.n_phases, len(game.feature_names)))
@@ -171,7 +171,7 @@ def _typical(game: Game) -> LinearEval:
 
 
 def _neural(game: Game) -> MlpEval:
-    """A neural Eval as large as the one that a run fits."""
+    """Return a neural evaluator as large as the one that a run fits."""
     rng, (h1, h2) = np.random.default_rng(1), HIDDEN
     shapes = {"w1": (len(game.feature_names), h1), "b1": (game.n_phases, h1), "w2": (h1, h2), "b2": (h2,),
               "w3": (h2,), "b3": (1,)}  # fmt: skip
@@ -183,7 +183,7 @@ def _agent(game: Game, evaluator: Evaluator, depth: int) -> SearchAgent:
 
 
 def _play(watched: _Watched, random_plies: int) -> tuple[float, int]:
-    """Play for SECONDS, one game at least; returns the seconds and how many games ended."""
+    """Play for SECONDS, one game at least; return the seconds and how many games ended."""
     game = on_fastest_floor(watched.game)
     config = SelfPlayConfig(random_plies=random_plies, exploration=0.02)
     start = perf_counter()
@@ -212,7 +212,7 @@ def _search(agent: SearchAgent, states: list[State]) -> list[SearchResult]:
 
 
 def _evaluation(evaluator: Evaluator, states: list[State]) -> float:
-    """Seconds of one evaluation."""
+    """Measure the seconds of one evaluation."""
     start, n = perf_counter(), 0
     for s in states:
         evaluator.evaluate(s, evaluator.game.to_play(s))
@@ -223,7 +223,7 @@ def _evaluation(evaluator: Evaluator, states: list[State]) -> float:
 
 
 def _luck(game: Game, watched: _Watched) -> float:
-    """Seconds of judging a roll, where a match does so; there is about one for every move."""
+    """Measure the seconds for the luck of a roll, where a match measures it; there is about one for every move."""
     if not (game.has_chance and game.n_players == 2 and game.zero_sum and game.heuristics):
         return 0.0
     rolls, start, n = Rolls(game, watched.search.evaluator), perf_counter(), 0

@@ -19,7 +19,7 @@ Rows = list[dict[str, Any]]
 
 
 def summarise(run: Run, reference: str, rows: Rows, timed: Rows, history: History) -> dict[str, Any]:
-    """The result of the run, in plain JSON types."""
+    """Return the result of the run, in plain JSON types."""
     found = {p.stem: run.read_step(p) for p in sorted((run.folder / "steps").glob("*.json"))}
     steps = {name: step for name, step in found.items() if step is not None}
     dataset = run.dataset(history.last)
@@ -47,13 +47,13 @@ def summarise(run: Run, reference: str, rows: Rows, timed: Rows, history: Histor
 
 
 def settings(run: Run) -> dict[str, Any]:
-    """Those of the run, with what suits the game in the place of None."""
+    """Return the settings of the run, with what suits the game in the place of None."""
     depths = {name: run.limits(getattr(run.config, name)).depth for name in ("depth", "match_depth")}
     return {**asdict(run.config), **depths, "random_plies": run.opening_plies}
 
 
 def files(run: Run) -> dict[str, str]:
-    """What a reader of the run looks for."""
+    """Return the files that a reader of the run needs."""
     paths = {name: run.folder / "evaluators" / f"{name}.safetensors" for name in ("linear", "neural")}
     found = {name: str(path) for name, path in paths.items() if path.exists()}
     return found | {"result": str(run.folder / "result.json"), "report": str(run.folder / "report.html")}
@@ -62,7 +62,7 @@ def files(run: Run) -> dict[str, str]:
 def fits(
     run: Run, reference: str, steps: dict[str, dict[str, Any]], best: int, dataset: Dataset | None
 ) -> dict[str, Any]:
-    """How well the Evals foretell games that were held out: those that were fitted, and the reference beside them."""
+    """Return how well evaluators predict held-out games: those that were fitted, and the reference beside them."""
     named = {"linear": f"fit-linear-{best}", "neural": "fit-neural"}
     found = {name: steps[step] for name, step in named.items() if step in steps}
     by_hand = parse_evaluator(reference, run.game)
@@ -72,7 +72,7 @@ def fits(
 
 
 def weights(champion: FeatureEval, dataset: Dataset | None) -> dict[str, Any]:
-    """The weights of the linear Eval, and how much each feature varies in the records."""
+    """Return the weights of the linear evaluator, and how much each feature varies in the records."""
     tensors = champion.tensors()
     spread = {} if dataset is None else {"spread": feature_spread(dataset)}
     return {
@@ -84,7 +84,7 @@ def weights(champion: FeatureEval, dataset: Dataset | None) -> dict[str, Any]:
 
 
 def feature_spread(dataset: Dataset) -> list[float]:
-    """The standard deviation of each feature in the records."""
+    """Return the standard deviation of each feature in the records."""
     n, total, squares = 0, np.zeros(dataset.n_features), np.zeros(dataset.n_features)
     for batch in dataset.batches("train"):
         x = batch.features.astype(np.float64)

@@ -1,7 +1,7 @@
-"""A net that teaches itself, watched: a folder with checkpoint, net and learning curve, which a rerun continues.
+"""A net that learns by self-play and is measured: a folder with checkpoint, net and curve, which a rerun continues.
 
-Every so many games the net meets the one of the last look and a fixed opponent, one ply ahead with the same dice from
-both seats: is it still getting better, and how good is it?
+Every so many games the net meets the one of the last measurement and a fixed opponent, one ply ahead with the same dice
+from both seats: is it still getting better, and how good is it?
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class TdRun:
         on_progress: Callable[[Progress], None] | None = None,
         on_look: OnLook | None = None,
     ) -> dict[str, Any]:
-        """Until so many games in all, or for so many seconds from now: the figures of the run."""
+        """Learn until so many games in all, or for so many seconds from now; return the figures of the run."""
         self.opponent = self.opponent or next((f"handwritten:{name}" for name in self.game.heuristics), "")
         rival = parse_evaluator(self.opponent, self.game, trust=FULL_TRUST) if self.opponent else None
         if rival is not None and rival.kernel() is None:
@@ -102,7 +102,7 @@ class TdRun:
         return self.figures()
 
     def _read(self) -> None:
-        """The curve so far; without a checkpoint the learning begins anew, and so does the curve."""
+        """Read the curve so far; without a checkpoint the learning begins anew, and so does the curve."""
         path = self.folder / "curve.json"
         if not (self.folder / "checkpoint.safetensors").exists():
             for name in ("curve.json", "last.safetensors"):
@@ -118,7 +118,7 @@ class TdRun:
                 raise DataError(f"{path} holds what is no learning curve: {remedy}")
 
     def _last(self) -> NetEval | None:
-        """The net of the last look, if there is one."""
+        """Return the net of the last measurement, if there is one."""
         path = self.folder / "last.safetensors"
         return load_evaluator(path, self.game) if path.exists() else None  # type: ignore[return-value]  # a net
 
@@ -126,7 +126,7 @@ class TdRun:
         write_checked(self.folder / "curve.json", {"curve": self.curve})
 
     def _look(self, now: Progress, seconds: float, rival: Evaluator | None, on_look: OnLook | None) -> None:
-        """A point of the curve; the net is kept beside it."""
+        """Add a point to the curve; the net is kept beside it."""
         net = self.trainer.evaluator(self._made())
         point: dict[str, Any] = {
             "games": now.games, "moves": now.moves, "seconds": seconds, "loss": now.error,
@@ -164,7 +164,7 @@ class TdRun:
         self.events.flush()
 
     def figures(self) -> dict[str, Any]:
-        """What the run has reached, for scripts and the page."""
+        """Return what the run has reached, for scripts and the page."""
         net = self.trainer.net_
         return {
             "evallearn": __version__, "game": self.game.name, "run": self.folder.name, "seed": self.trainer.seed,
@@ -187,12 +187,12 @@ POINT = {"games": int, "moves": int, "seconds": float, "loss": float, "games_per
 
 
 def is_point(point: Any) -> bool:
-    """Whether it is a point of a learning curve, as a page can draw it."""
+    """Return True for a point of a learning curve, as a page can draw it."""
     return has_shape(point, POINT) and has_shape({k: point[k] for k in ("last", "fixed") if k in point}, {ALL: MEETING})
 
 
 def events_of(folder: Path) -> Any:
-    """TensorBoard's writer; refused in one sentence where it is not installed."""
+    """Return TensorBoard's writer; refuse in one sentence where it is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

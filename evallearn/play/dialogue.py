@@ -71,14 +71,14 @@ class Dialogue:
 
     @property
     def prompt(self) -> str:
-        """Who is asked."""
+        """The player who is asked."""
         player = self.session.waits_for
         if player is None:
             return "over> " if self.session.is_over else "again> "
         return f"{who(self.session, player)}> "
 
     def open(self) -> Iterator[Shown]:
-        """Who plays, and everything until a person is asked."""
+        """Say who plays, and show everything until a person is asked."""
         session = self.session
         seats = "; ".join(seat_line(session, player) for player in range(len(session.seats)))
         yield Shown("note", f"{session.game.name}. {seats}")
@@ -90,7 +90,7 @@ class Dialogue:
         yield from self._go_on()
 
     def answer(self, line: str) -> Iterator[Shown]:
-        """What the line leads to. Errors are told; nothing is lost by them."""
+        """Show what the line leads to. Errors are shown; nothing is lost by them."""
         try:
             yield from self._answer(line.strip())
         except EvallearnError as error:
@@ -119,7 +119,7 @@ class Dialogue:
 
     # --- moves -----------------------------------------------------------------------------------------------------
     def _move(self, text: str) -> tuple[Action, EvallearnError | None]:
-        """The legal action that the text says, or why it says none."""
+        """Return the legal action that the text says, or why it says none."""
         if text.startswith("/"):
             return None, BadNotation(f"{text!r} is a command")
         try:
@@ -138,7 +138,7 @@ class Dialogue:
         yield from self._go_on()
 
     def _blank(self) -> Iterator[Shown]:
-        """An empty line plays the move that there is no choice about, or asks an agent again that failed."""
+        """Play the only move there is, or ask an agent again that failed."""
         session = self.session
         actions = session.game.actions(session.state)
         if session.waits_for is None:
@@ -148,7 +148,7 @@ class Dialogue:
             yield from self._play(actions[0])
 
     def _go_on(self) -> Iterator[Shown]:
-        """Dice and agents, until a person is asked or the game is over."""
+        """Step through dice and agents, until a person is asked or the game is over."""
         session = self.session
         while ply := session.step():
             self.unsaved = True
@@ -224,7 +224,7 @@ class Dialogue:
         yield from self._go_on()
 
     def _for(self, seats: int) -> Sequence[Agent]:
-        """The opponents, or one of them for all the seats if their numbers differ."""
+        """Return the opponents, or one of them for all the seats if their numbers differ."""
         if seats and not self.opponents:
             raise SpecError("there is no opponent to sit there: start with --opponent")
         return self.opponents if len(self.opponents) == seats else self.opponents[: min(1, seats)]
@@ -251,14 +251,14 @@ class Dialogue:
         yield Shown("note", "goodbye")
 
     def _brief(self, message: str) -> str:
-        """Without the position, which stands on the board."""
+        """Return the message without the position, which stands on the board."""
         text = self.session.game.to_text(self.session.state)
         quoted = "|".join(re.escape(q) for q in (repr(text), f'"{text}"'))
         return re.sub(rf" in (\S+ )?position ({quoted})", "", message)
 
 
 def _file(command: str, text: str) -> Path:
-    """The file that follows save or load; quotes around it are taken off."""
+    """Return the file that follows save or load; quotes around it are taken off."""
     name = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
     if not name or "\0" in name:
         raise SpecError(f"{command} {text!r}: name a file, as in {command} game.json")

@@ -20,7 +20,7 @@ WIDTH = 78
 
 # --- who ------------------------------------------------------------------------------------------------------------
 def who(session: Session, player: int) -> str:
-    """`you` and `the machine` where that is enough, else `first`, `second` and so on."""
+    """Return `you` and `the machine` where that is enough, else `first`, `second` and so on."""
     people = session.people
     if player in people:
         return "you" if len(people) == 1 else ordinal(player)
@@ -28,21 +28,21 @@ def who(session: Session, player: int) -> str:
 
 
 def seat_line(session: Session, player: int) -> str:
-    """first: you; second: handwritten:nim@nodes=300000,time=1."""
+    """Format a seat as in `first: you` or `second: handwritten:nim@nodes=300000,time=1`."""
     agent: Agent | None = session.seats[player]
     return f"{ordinal(player)}: {'you' if agent is None else agent.name}"
 
 
 # --- how much -------------------------------------------------------------------------------------------------------
 def number(game: Game, value: float) -> str:
-    """With three significant places below the utility range, and without them where it is whole."""
+    """Format a value with three significant places below the utility range, and without them where it is whole."""
     if abs(value - round(value)) < 1e-6:  # sums over dice are rounded
         return f"{round(value):+d}" if round(value) else "0"
     return f"{value:+.{_places(game)}f}"
 
 
 def amount(game: Game, value: float) -> str:
-    """A difference, without its sign."""
+    """Format a difference, without its sign."""
     smallest = 10.0 ** -_places(game)
     return f"less than {smallest:g}" if value < smallest else number(game, value).removeprefix("+")
 
@@ -53,7 +53,7 @@ def _places(game: Game) -> int:
 
 
 def worth(game: Game, value: float, proven: bool, plies: int | None = None) -> str:
-    """`+1, a win` where the value is proven and the game is one of winning, drawing and losing; else the number.
+    """Format a value as `+1, a win` where it is proven and the game is won, drawn or lost; else as a number.
 
     plies: how many it takes to the end of the game, if that is known: `+1, a win in 3 plies`, in chess `+1, mate in 2`.
     """
@@ -69,7 +69,7 @@ def worth(game: Game, value: float, proven: bool, plies: int | None = None) -> s
 
 
 def certainty(proven: bool, depth: int | None, value_depth: int | None = None) -> str:
-    """proven, or how far the estimate looked; value_depth: as in `SearchResult`."""
+    """Say that a value is proven, or how deep the estimate searched; value_depth: as in `SearchResult`."""
     if proven:
         return "proven"
     begun = depth is not None and value_depth is not None and value_depth > depth
@@ -78,13 +78,13 @@ def certainty(proven: bool, depth: int | None, value_depth: int | None = None) -
 
 # --- moves ----------------------------------------------------------------------------------------------------------
 def then(game: Game, s: State, line: Sequence[Action]) -> str:
-    """How a line goes on after its first move, if it does."""
+    """Say how a line goes on after its first move, if it does."""
     words = list(islice(_notation(game, s, line), 1, SHOWN_MOVES))
     return f"; then {in_a_row(words)}{' ...' if len(line) > SHOWN_MOVES else ''}" if words else ""
 
 
 def in_a_row(moves: Sequence[str]) -> str:
-    """Moves one after the other, told apart also where a move is several words."""
+    """Format moves one after the other, kept apart also where a move is several words."""
     return (", " if any(" " in move for move in moves) else " ").join(moves)
 
 
@@ -95,7 +95,7 @@ def _notation(game: Game, s: State, line: Sequence[Action]) -> Iterator[str]:
 
 
 def ply_text(session: Session, ply: Ply) -> str:
-    """What the dice or an agent did: `the machine plays 2:3 (it expects +0.412, depth 9)`."""
+    """Say what the dice or an agent did: `the machine plays 2:3 (it expects +0.412, depth 9)`."""
     game, move = session.game, session.game.action_to_text(ply.before, ply.action)
     if ply.player == CHANCE:
         return f"chance: {move}" if game.n_players == 1 else f"dice for {who(session, game.viewer(ply.before))}: {move}"
@@ -111,12 +111,12 @@ def ply_text(session: Session, ply: Ply) -> str:
 
 
 def shares(game: Game, values: Sequence[float], name: Callable[[int], str]) -> str:
-    """What each player has: `+1 to you, -0.5 to second, -0.5 to third`."""
+    """Format what each player has: `+1 to you, -0.5 to second, -0.5 to third`."""
     return ", ".join(f"{number(game, value)} to {name(player)}" for player, value in enumerate(values))
 
 
 def columns(words: Sequence[str], width: int = WIDTH) -> str:
-    """The words in columns, read from left to right."""
+    """Set the words in columns, read from left to right."""
     cell = max(map(len, words)) + 2
     each = max(1, width // cell)
     rows = (words[i : i + each] for i in range(0, len(words), each))
@@ -125,7 +125,7 @@ def columns(words: Sequence[str], width: int = WIDTH) -> str:
 
 # --- verdicts -------------------------------------------------------------------------------------------------------
 def optimal(game: Game) -> str:
-    """In which sense."""
+    """Say in which sense moves of this game are optimal."""
     if game.n_players > 2 or not (game.zero_sum or game.n_players == 1):
         return "optimal by max^n"
     if game.has_chance:
@@ -134,7 +134,7 @@ def optimal(game: Game) -> str:
 
 
 def verdict_text(game: Game, s: State, verdict: Verdict) -> str:
-    """The verdict on a move in `s`: optimal or not, how sure that is, what it is worth, and what was better."""
+    """Format the verdict on a move in `s`: optimal or not, how sure that is, what it is worth, and what was better."""
     move = game.action_to_text(s, verdict.action)
     sure = certainty(verdict.proven, verdict.depth)
     value = worth(game, verdict.value, verdict.value_proven, verdict.plies)
@@ -149,12 +149,12 @@ def verdict_text(game: Game, s: State, verdict: Verdict) -> str:
 
 
 def only_move_text(game: Game, s: State, a: Action) -> str:
-    """The verdict on a move without an alternative."""
+    """Format the verdict on a move without an alternative."""
     return f"{game.action_to_text(s, a)} is the only move"
 
 
 def hint_text(judge: Judge, s: State) -> str:
-    """The best move, what it is worth and how the game would go on."""
+    """Format the best move, what it is worth and how the game would go on."""
     game, found = judge.game, judge.analyse(s)
     proven = judge.best_is_proven(s, found)
     best = game.action_to_text(s, found.best)
@@ -165,7 +165,7 @@ def hint_text(judge: Judge, s: State) -> str:
 
 # --- the end --------------------------------------------------------------------------------------------------------
 def result_text(session: Session) -> str:
-    """Who has won and what the end is worth."""
+    """Say who has won and what the end is worth."""
     game, s = session.game, session.state
     points = [game.utility(s, player) for player in range(game.n_players)]
     if game.n_players == 1:
@@ -179,7 +179,7 @@ def result_text(session: Session) -> str:
 
 
 def summary_text(session: Session, player: int) -> str:
-    """How many moves of a person were optimal and what the others cost."""
+    """Say how many moves of a person were optimal and what the others cost."""
     verdicts = session.verdicts(player)
     judged = [verdict for verdict in verdicts if verdict]
     name = who(session, player)

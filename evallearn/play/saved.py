@@ -73,7 +73,7 @@ def load_game(
     seats: Seats | None = None,
     named: Sequence[Agent] = (),
 ) -> Session:
-    """The session that the file holds; `seats` instead of its own, if given. Raises DataError.
+    """Return the session that the file holds; `seats` instead of its own, if given. Raises DataError.
 
     named: agents that the person has named; the file may name them too, whatever they are.
     """
@@ -93,7 +93,7 @@ def load_game(
 
 
 def replay(saved: SavedGame, game: Game, s: State) -> list[Ply]:
-    """The plies of the file, each legal. Raises DataError with the number of the first that is not."""
+    """Return the plies of the file, each legal. Raises DataError with the number of the first that is not."""
     plies: list[Ply] = []
     for i, text in enumerate(saved.moves, 1):
         where = f"{saved.path}: move {i} of {len(saved.moves)}, {text!r}"
@@ -111,7 +111,7 @@ def replay(saved: SavedGame, game: Game, s: State) -> list[Ply]:
 
 
 def read_saved(path: Path) -> SavedGame:
-    """What the file says, each field of its type. Raises DataError."""
+    """Return what the file says, each field of its type. Raises DataError."""
     try:
         if path.exists() and (not path.is_file() or path.stat().st_size > LARGEST):
             raise OSError(f"it is no file of at most {LARGEST} bytes")

@@ -18,7 +18,7 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 PERSON = "you"
 """How a seat is written that a person takes."""
 COMPILED_LIMITS = Limits(nodes=300_000, seconds=1)
-"""Alpha-beta on the compiled floor: a third of a second, and nodes repeat where time does not."""
+"""Alpha-beta in compiled games: a third of a second, and nodes repeat where time does not."""
 PLAIN_LIMITS = Limits(nodes=10_000, seconds=1)
 """Everything else: about as long."""
 LONGEST_LOOK = 300
@@ -36,12 +36,15 @@ class MakeAgent(Protocol):
 
 
 def ordinal(player: int) -> str:
-    """first, second, .. of the players."""
+    """Return first, second, .. of the players."""
     return ORDINALS[player] if player < len(ORDINALS) else f"player {player + 1}"
 
 
 def people(text: str, game: Game) -> frozenset[int]:
-    """The seats that `--you` names: first, second or 1, 2, .., several with commas; both or all; none."""
+    """Return the seats that `--you` names.
+
+    They are first, second or 1, 2, .., several with commas; both or all; none.
+    """
     word = text.strip().lower()
     if word in ("both", "all"):
         return frozenset(range(game.n_players))
@@ -59,7 +62,7 @@ def people(text: str, game: Game) -> frozenset[int]:
 
 
 def take_seats(game: Game, you: Collection[int], agents: Sequence[Agent]) -> Seats:
-    """The agents in order on the seats that no person takes; one agent alone takes them all."""
+    """Set the agents in order on the seats that no person takes; one agent alone takes them all."""
     free = [player for player in range(game.n_players) if player not in you]
     if len(agents) not in (len(free), 1) or (agents and not free):
         want = f"{len(free)} seat{'s' * (len(free) != 1)}"
@@ -74,7 +77,7 @@ def take_seats(game: Game, you: Collection[int], agents: Sequence[Agent]) -> Sea
 
 
 def default_limits(game: Game, search: str | None = None) -> Limits:
-    """About half a second, or less, in limits that the search can keep."""
+    """Return limits of about half a second, or less, that the search can keep."""
     if search == "minimax":
         return Limits(depth=minimax_depth(game))
     fast = game.n_players == 2 and game.zero_sum and not game.has_chance and game.rules is not None
@@ -82,7 +85,7 @@ def default_limits(game: Game, search: str | None = None) -> Limits:
 
 
 def minimax_depth(game: Game) -> int:
-    """Plies that take about as many positions as the plain limits, where a random game leaves most choice."""
+    """Return how many plies take about as many positions as PLAIN_LIMITS, where a random game leaves most choice."""
     assert PLAIN_LIMITS.nodes is not None
     rng, s, widest = random.Random(0), game.initial(), 2
     for _ in range(LONGEST_LOOK):
@@ -98,22 +101,22 @@ def minimax_depth(game: Game) -> int:
 
 
 def default_agent(game: Game) -> str:
-    """The last heuristic that the game lists, for games list their best last; else a search without knowledge."""
+    """Return the last heuristic that the game lists (games list their best last); else a search without knowledge."""
     return f"handwritten:{list(game.heuristics)[-1]}" if game.heuristics else "zero"
 
 
 def make_agent(text: str, game: Game, limits: Limits | None = None, *, trust: Trust = NO_TRUST) -> Agent:
-    """The agent that `text` describes; it chooses at random among what it thinks equally good."""
+    """Return the agent that `text` describes; it chooses at random among the actions that it values equally."""
     agent = parse_agent(text, game, limits or default_limits(game, search_of(text)), trust=trust)
     return replace(agent, random_ties=True) if isinstance(agent, SearchAgent) else agent
 
 
 def make_evaluator(text: str, game: Game, *, trust: Trust = NO_TRUST) -> Evaluator:
-    """The Eval that `text` names; `zero` also for a game without features."""
+    """Return the evaluator that `text` names; `zero` also for a game without features."""
     return zero_evaluator(game) if text == "zero" else parse_evaluator(text, game, trust=trust)
 
 
 def judge_evaluator(game: Game, seats: Seats) -> Evaluator:
-    """What the first opponent thinks with, so that the verdict speaks the same language; else the default agent's."""
+    """Return the first opponent's evaluator, so that verdicts and the opponent agree; else the default agent's."""
     searching = [agent for agent in seats if isinstance(agent, SearchAgent)]
     return searching[0].evaluator if searching else make_evaluator(default_agent(game), game)

@@ -1,5 +1,6 @@
-"""A game at the board: who is to move, what was played, verdicts, taking back. No input or output: a terminal, a web
-page or a test asks, and shows what it is told.
+"""A game at the board: who is to move, what was played, verdicts, taking back.
+
+There is no input or output: a terminal, a web page or a test asks, and shows the answers.
 
 Dice and ties come from the seed, the number of the game and the number of the ply. So the same seed and the same moves
 give the same game, and whoever takes a move back meets the same dice again.
@@ -48,7 +49,10 @@ class Session:
         seed: int = 0,
         number: int = 0,
     ) -> None:
-        """seats: one entry per player, None for a person. number: how many games were played before with this seed."""
+        """Set up the game; seats: one entry per player, None for a person.
+
+        number: how many games were played before with this seed.
+        """
         self.game, self.seats, self.judge, self.seed, self.number = game, seats, judge, seed, number
         self.start: State = game.initial() if start is None else start
         if game.is_terminal(self.start):
@@ -82,7 +86,7 @@ class Session:
 
     # --- plies -----------------------------------------------------------------------------------------------------
     def step(self) -> Ply | None:
-        """The next ply, if the dice or an agent make it; None if a person is to move or the game is over."""
+        """Play the next ply if the dice or an agent make it; return None if a person is to move or the game is over."""
         if self.is_over or self.waits_for is not None:
             return None
         player, seed = self.game.to_play(self.state), self._seed()
@@ -96,29 +100,29 @@ class Session:
         return self._add(Ply(self.state, thought.action, player, thought))
 
     def ending(self, ply: Ply) -> Ending:
-        """What is known of the end that the agent expects which made this ply."""
+        """Return what is known of the end that the agent expects which made this ply."""
         agent = self.seats[ply.player]
         assert agent is not None
         assert ply.thought is not None
         return ending(self.game, agent.built(), ply.before, ply.thought)
 
     def read(self, text: str) -> Action:
-        """The legal action that a person's text says. Raises BadNotation or IllegalAction."""
+        """Return the legal action that a person's text says. Raises BadNotation or IllegalAction."""
         if self.is_over:
             raise IllegalAction(f"{text!r} cannot be played: the game is over")
         return self.game.action_from_text(self.state, text)
 
     def play(self, a: Action) -> Ply:
-        """A person's move, with its verdict."""
+        """Play a person's move, and return it with its verdict."""
         player = self.waits_for
         if player is None:
             raise IllegalAction(f"no person is to move in {self.game.name} position {self.game.to_text(self.state)!r}")
-        self.game.result(self.state, a)  # an illegal one is refused before it is judged
+        self.game.result(self.state, a)  # an illegal one is refused before it gets a verdict
         verdict = self.judge.judge(self.state, a) if self.judge and self._has_choice(self.state) else None
         return self._add(Ply(self.state, a, player, verdict=verdict))
 
     def undo(self) -> Sequence[Ply]:
-        """Take back the last move of a person and all that followed; these plies, oldest first."""
+        """Take back the last move of a person and all that followed; return these plies, oldest first."""
         last = next((i for i in reversed(range(len(self.plies))) if self._by_a_person(self.plies[i])), None)
         if last is None:
             raise GameError("there is no move of yours to take back: play one first")
@@ -134,12 +138,12 @@ class Session:
             self._add(ply)
 
     def legal(self) -> list[str]:
-        """The legal moves in notation, sorted as people do it: 9-13 before 10-14."""
+        """Return the legal moves in notation, sorted as people do it: 9-13 before 10-14."""
         moves = (self.game.action_to_text(self.state, a) for a in self.game.actions(self.state))
         return sorted(moves, key=lambda text: [(len(part), part) for part in re.findall(r"[0-9]+|[^0-9]+", text)])
 
     def next(self, seats: Seats | None = None) -> Session:
-        """A new game from the same start, with other dice."""
+        """Begin a new game from the same start, with other dice."""
         return Session(
             self.game,
             self.seats if seats is None else seats,
@@ -150,7 +154,7 @@ class Session:
         )
 
     def verdicts(self, player: int) -> list[Verdict | None]:
-        """On each move of `player` with a choice; None where it was not judged."""
+        """Return the verdicts on each move of `player` with a choice; None where there is none."""
         return [ply.verdict for ply in self.plies if ply.player == player and self._has_choice(ply.before)]
 
     def prepare(self) -> None:

@@ -1,4 +1,4 @@
-"""Was that move minimax-optimal, and is that proven or estimated?
+"""Verdicts on moves: was a move minimax-optimal, and is that proven or estimated.
 
 An action is optimal if no other one of the position has a higher value to the player who moved. The values are those of
 the search that suits the game, every root action searched with an open window: minimax (alpha-beta), expected value
@@ -8,9 +8,9 @@ A single value is proven
 
 - if the game itself knows it (`Game.solved`: a closed form, an endgame table), or
 - if the move ends the game, or
-- if the search reached the end of the game on every line it needed: no Eval was asked, or
-- in two-player zero-sum games without dice, if it is the utility of the best win or of the worst loss. An Eval lies
-  strictly between these, so only the ends of games can have led there.
+- if the search reached the end of the game on every line it needed, so that it called no evaluator, or
+- in two-player zero-sum games without dice, if it is the utility of the best win or of the worst loss. An evaluator
+lies strictly between these, so only the ends of games can have led there.
 
 The best value is proven if nothing was estimated, if all moves are proven to lose, or if it is that of the best win,
 for then no other can be higher. "Optimal" and "not optimal" are proven if both values are. A win may be found before
@@ -49,7 +49,7 @@ class Analysis:
     depth: int | None
     """Plies that were searched; None if the game itself knows the values."""
     complete: bool
-    """True if no Eval was asked: all values are proven."""
+    """True if no evaluator was called: all values are proven."""
 
     @property
     def value(self) -> float:
@@ -92,7 +92,7 @@ class Verdict:
 
 
 class Judge:
-    """Looks at positions under its own limits, whoever plays. Where the game knows the values, nothing is searched."""
+    """Analyses positions under its own limits, whoever plays. Where the game knows the values, nothing is searched."""
 
     def __init__(self, game: Game, evaluator: Evaluator, limits: Limits) -> None:
         self.game, self.evaluator, self.limits = game, evaluator, limits
@@ -104,13 +104,13 @@ class Judge:
         self._last: tuple[State, Analysis] | None = None
 
     def analyse(self, s: State) -> Analysis:
-        """The values of all legal actions of `s`, where a player is to move."""
+        """Return the values of all legal actions of `s`, where a player is to move."""
         if self._last is None or self._last[0] != s:
             self._last = s, self._solve(s) or self._searched(s)
         return self._last[1]
 
     def judge(self, s: State, a: Action) -> Verdict:
-        """The verdict on the legal action `a` in `s`."""
+        """Return the verdict on the legal action `a` in `s`."""
         known = self.analyse(s)
         value, proven, depth = known.values[a], self.is_proven(s, a, known), known.depth
         best_proven = self.best_is_proven(s, known)
@@ -135,17 +135,17 @@ class Judge:
         )
 
     def plies(self, s: State, a: Action, value: float) -> int | None:
-        """Plies from `s` to the end after `a`, which is proven to win or to lose; None where it is not known."""
+        """Return the plies from `s` to the end after `a`, which is proven to win or to lose; None where unknown."""
         if value not in self.certain or self._search is None:  # where the game knows, nothing is searched
             return None
         return plies_to_end(self.game, self._search, s, a, value)
 
     def is_proven(self, s: State, a: Action, known: Analysis) -> bool:
-        """True if the value of `a` in `s` is certain."""
+        """Return True if the value of `a` in `s` is certain."""
         return known.complete or known.values[a] in self.certain or self.game.is_terminal(self.game.result(s, a))
 
     def best_is_proven(self, s: State, known: Analysis) -> bool:
-        """True if it is certain that the best action has its value and that no other has a higher one."""
+        """Return True if it is certain that the best action has its value and that no other has a higher one."""
         highest = known.value == self.game.utility_range[1]
         return known.complete or known.value in self.certain or (highest and self.is_proven(s, known.best, known))
 
@@ -158,7 +158,7 @@ class Judge:
         return Analysis(self.game.to_play(s), values, line[0], line, None, True)
 
     def _solved_line(self, s: State) -> tuple[Action, ...]:
-        """The first best action of each position, as far as the game knows, or until dice are rolled."""
+        """Return the first best action of each position, as far as the game knows, or until dice are rolled."""
         line: list[Action] = []
         while not self.game.is_terminal(s) and self.game.to_play(s) != CHANCE and len(line) < LONGEST_LINE:
             values = self.game.solved(s)
@@ -180,7 +180,7 @@ class Judge:
         return self._search
 
     def _run(self, s: State) -> SearchResult:
-        """At least one ply, whatever the limits."""
+        """Search at least one ply, whatever the limits."""
         found: SearchResult = self._searcher().search(s, self.limits, action_values=True)
         if found.depth == 0:
             found = self._searcher().search(s, Limits(depth=1), action_values=True)
@@ -194,14 +194,14 @@ class Judge:
         return Analysis(found.player, found.action_values, found.action, line, found.depth, complete)
 
     def _look_further(self, s: State, a: Action, known: Analysis) -> tuple[float, bool, int | None]:
-        """(value, proven, plies) of an action beyond the depth that was enough for the best one."""
+        """Return (value, proven, plies) of an action beyond the depth that was enough for the best one."""
         found = self._run(self.game.result(s, a))
         value = found.value if found.player == known.player else 0.0 - found.value
         return value, found.exact, found.depth + 1
 
 
 def _whole_line(game: Game, s: State, line: Sequence[Action]) -> tuple[Action, ...]:
-    """The line as far as it can be played: a table may have cut it short, but never made it wrong."""
+    """Return the line as far as it can be played: a table may have cut it short, but never made it wrong."""
     whole: list[Action] = []
     for a in line:
         if game.is_terminal(s) or a not in game.actions(s):
@@ -212,5 +212,5 @@ def _whole_line(game: Game, s: State, line: Sequence[Action]) -> tuple[Action, .
 
 
 def mean_loss(verdicts: Sequence[Verdict]) -> float:
-    """What the moves gave away on average; NaN without any."""
+    """Return what the moves gave away on average; NaN without any."""
     return math.fsum(v.loss for v in verdicts) / len(verdicts) if verdicts else math.nan

@@ -1,4 +1,4 @@
-"""How good is an Eval as a judge of positions, without playing a match?"""
+"""How well an evaluator values positions, measured without playing a match."""
 
 from evallearn.quality.assess import Quality, QualitySettings, assess, compare
 from evallearn.quality.figures import Figure

@@ -1,4 +1,4 @@
-"""All parts together: one Eval, one suite, one result with its verdicts."""
+"""All parts together: one evaluator, one suite, one result with its verdicts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEPTH, MANY = whole(1, MAX_DEPTH), whole(0, 10**6)
 
 @dataclass(frozen=True, kw_only=True)
 class QualitySettings(Settings):
-    """What is looked at, and how closely."""
+    """What is measured, and how closely."""
 
     depth: int = setting(1, "Plies to look ahead when it chooses.", DEPTH)
     swing_depth: int = setting(4, "Deepest search of the swing; 0: none.", whole(0, MAX_DEPTH))
@@ -35,7 +35,7 @@ class QualitySettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """What an Eval is worth as a judge of positions."""
+    """How well an evaluator values positions."""
 
     name: str
     measured: Measured
@@ -56,7 +56,7 @@ class Quality:
 
 
 def assess(evaluator: Evaluator, suite: Suite, settings: QualitySettings | None = None, *, name: str = "") -> Quality:
-    """Everything that can be said of the Eval; the same arguments give the same result."""
+    """Measure everything that can be said of the evaluator; the same arguments give the same result."""
     do = settings or QualitySettings()
     if evaluator.game.plays != suite.game.plays:
         raise EvaluatorError(
@@ -83,7 +83,7 @@ def assess(evaluator: Evaluator, suite: Suite, settings: QualitySettings | None 
 
 
 def compare(first: Quality, other: Quality) -> Figure | None:
-    """How much less `other` gives away a move than `first`, position by position on the same suite.
+    """Measure how much less `other` gives away a move than `first`, position by position on the same suite.
 
     Sharper than their two intervals: what is hard about a position is so for both. None without figures of choices.
     """
@@ -96,7 +96,7 @@ def compare(first: Quality, other: Quality) -> Figure | None:
 
 
 def scale_of(suite: Suite) -> float:
-    """What a change of value is large or small beside: a win; in a game for points, the spread of the values."""
+    """Return the scale for changes of value: a win; in a game for points, the spread of the values."""
     low, high = suite.game.utility_range
     spread = float(np.std([item.value for item in suite.items]))
     return spread if no_sides(suite) and spread > 0 else (high - low) / 2

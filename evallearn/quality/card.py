@@ -1,4 +1,4 @@
-"""The card of an Eval for the zoo: where it comes from, and what it is worth against every hand-written heuristic."""
+"""The card of an evaluator for the zoo: where it comes from, and how it scores against every hand-written heuristic."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from evallearn.train.fit.stream import ArrayStream
 PAIRS = 400
 """Openings of each match: intervals of some 20 Elo to either side."""
 NODES = Limits(nodes=2000)
-"""Per move, where alpha-beta plays: an Eval that costs more time is not punished here, one that prunes badly is."""
+"""Per move, where alpha-beta plays: here an evaluator loses nothing by taking more time, but by pruning badly."""
 QUALITY_GAMES = 400
-"""That are played over for calibration: enough, and chess is slow upstairs."""
+"""That are played over for calibration: enough, and chess is slow in plain Python."""
 FIGURES = ("log_loss", "baseline_log_loss", "brier", "sign_accuracy", "sign_accuracy_low", "sign_accuracy_high",
            "calibration_error", "n_records")  # fmt: skip
 Progress = Callable[[int, int], None]
 
 
 def card_limits(game: Game) -> Limits:
-    """What both sides of a card's matches may use: equal nodes, or a depth where a search has no use for nodes."""
+    """Return the limits of both sides in a card's matches: equal nodes, or a depth where a search cannot use nodes."""
     return default_limits(game) if game.has_chance or game.n_players != 2 else NODES
 
 
@@ -51,7 +51,7 @@ def make_card(
     workers: int = 1,
     on_progress: Callable[[str], Progress] = lambda title: lambda done, total: None,
 ) -> dict[str, Any]:
-    """Play the matches and tell everything; the same arguments give the same card, on any number of workers."""
+    """Play the matches and return the card; the same arguments give the same card, on any number of workers."""
     game = evaluator.game
     limits = limits or card_limits(game)
     own = SearchAgent(game, evaluator, limits, name=f"zoo:{zoo_name(game.name, name)}@{limits}")
@@ -81,7 +81,7 @@ def make_card(
 
 
 def match_row(opponent: str, found: MatchResult, limits: Limits, seed: int) -> dict[str, Any]:
-    """A match as a card tells it: the figures, and the conditions under which they hold."""
+    """Return a match as cards have it: the figures, and the conditions under which they hold."""
     elo = found.elo
     return {
         "opponent": opponent,
@@ -94,7 +94,7 @@ def match_row(opponent: str, found: MatchResult, limits: Limits, seed: int) -> d
 
 
 def foresight(evaluator: FeatureEval, played: Sequence[GameRecord]) -> dict[str, Any]:
-    """How well the Eval, without any search, foretells how these games end: log loss, calibration and the like."""
+    """Measure how well the evaluator, without search, predicts how these games end: log loss, calibration and so on."""
     game, states, players, outcomes, numbers = evaluator.game, list[Any](), list[int](), list[float](), list[int]()
     for number, record in enumerate(played):
         found = play_over(game, record)
@@ -116,7 +116,7 @@ def foresight(evaluator: FeatureEval, played: Sequence[GameRecord]) -> dict[str,
 
 
 def add_to_zoo(evaluator: FeatureEval, card: dict[str, Any], folder: Path) -> Path:
-    """Write the file and its card; the header of the file tells the command of the card."""
+    """Write the file and its card; the header of the file holds the command of the card."""
     path: Path = folder / f"{zoo_name(card['game'], card['name'])}.safetensors"
     shipped = copy(evaluator)
     shipped.made = {**evaluator.made, "name": card["name"], "command": card["command"]}

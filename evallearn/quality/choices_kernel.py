@@ -1,9 +1,9 @@
 # mypy: ignore-errors
-"""Template: what an Eval says of positions, and which action it would choose there by one ply.
+"""Template: what an evaluator says of positions, and which action it would choose there by one ply.
 
 State, actions, result, is_terminal, to_play, viewer, chances       the game's `Rules`
 utility_player(s, player)                                           of any game
-evaluate_player                                                     of the Eval
+evaluate_player                                                     of the evaluator
 N_WORDS, HAS_CHANCE, CACHE                                          of the game; whether the disk cache is on
 """
 
@@ -15,15 +15,15 @@ CHANCE = -1
 
 
 @njit(cache=CACHE, nogil=True)
-def choose(words, rolls, box, buffer, odds, values, best):
-    """Answers how often the Eval was asked. No position may be terminal.
+def choose(words, rolls, record, buffer, odds, values, best):
+    """Choose an action in every position; return how often the evaluator was called. No position may be terminal.
 
-    words: uint64[n, N_WORDS]; rolls: int64[n], which outcome falls where one is rolled; box: the Eval's record; buffer,
-    odds: room for actions and outcomes; values: float64[n], to who is about to decide; best: int64[n], the number of
-    the action.
+    words: uint64[n, N_WORDS]; rolls: int64[n], which outcome falls where one is rolled; record: an array of one, the
+    parameters of the evaluator; buffer, odds: room for actions and outcomes; values: float64[n], to who is about to
+    decide; best: int64[n], the number of the action.
     """
-    params = box[0]
-    asked = 0
+    params = record[0]
+    eval_calls = 0
     for i in range(len(words)):
         s = State(*to_fixed_tuple(words[i], N_WORDS))
         rolling = HAS_CHANCE and to_play(s) == CHANCE
@@ -38,12 +38,12 @@ def choose(words, rolls, box, buffer, odds, values, best):
         for a in range(n):
             t = result(s, np.int64(buffer[a]))
             if is_terminal(t):
-                worth = np.float64(utility_player(t, player))
+                value = np.float64(utility_player(t, player))
             else:
-                worth = np.float64(evaluate_player(t, player, params))
-                asked += 1
-            if worth > highest:
-                highest = worth
+                value = np.float64(evaluate_player(t, player, params))
+                eval_calls += 1
+            if value > highest:
+                highest = value
                 best[i] = a
-        asked += 1
-    return asked
+        eval_calls += 1
+    return eval_calls

@@ -1,6 +1,6 @@
 """The arithmetic behind the figures: choices among ties, rank correlations, and the intervals of means over positions.
 
-Ties are never broken by dice or by the order of the actions: where several actions look equally good, a figure is the
+Ties are never broken by dice or by the order of the actions: where several actions have equal values, a figure is the
 mean over all of them, which is what a fair draw among them would give in expectation.
 """
 
@@ -37,7 +37,7 @@ class Figure:
 
 
 def share(values: Sequence[float] | np.ndarray) -> Figure | None:
-    """The mean of values from 0 to 1 with Jeffreys' interval; None if there are none.
+    """Return the mean of values from 0 to 1 with Jeffreys' interval; None if there are none.
 
     NaN are left out: they stand for "says nothing".
     """
@@ -45,7 +45,7 @@ def share(values: Sequence[float] | np.ndarray) -> Figure | None:
 
 
 def bounded_mean(values: Sequence[float] | np.ndarray, low: float, high: float) -> Figure | None:
-    """The same for values between two bounds: the interval has a width even where all values are equal."""
+    """Return the mean of values between two bounds: the interval has a width even where all values are equal."""
     x = _told(values)
     found = share_of((x - low) / (high - low)) if high > low else None
     if found is None:
@@ -55,7 +55,7 @@ def bounded_mean(values: Sequence[float] | np.ndarray, low: float, high: float) 
 
 
 def mean(values: Sequence[float] | np.ndarray, *, seed: int = 0) -> Figure | None:
-    """The mean of values without bounds, or with bounds that no value comes near; a studentised bootstrap interval."""
+    """Return the mean of values without bounds, or far from them, with a studentised bootstrap interval."""
     x = _told(values)
     if not len(x):
         return None
@@ -66,7 +66,7 @@ def mean(values: Sequence[float] | np.ndarray, *, seed: int = 0) -> Figure | Non
 def correlation(
     statistic: Callable[[np.ndarray, np.ndarray], float], x: np.ndarray, y: np.ndarray, *, seed: int = 0
 ) -> Figure | None:
-    """A correlation of pairs; None where it says nothing (fewer than three pairs, or no spread)."""
+    """Return a correlation of pairs; None where it says nothing (fewer than three pairs, or no spread)."""
     whole = statistic(x, y) if len(x) >= 3 else np.nan
     if np.isnan(whole):
         return None
@@ -90,37 +90,37 @@ def _resampled(value: float, resampled: np.ndarray, n: int) -> Figure:
 
 # --- one position ----------------------------------------------------------------------------------------------------
 def chosen(looks: np.ndarray, same: float) -> np.ndarray:
-    """bool[n]: the actions that look best; several where they look the same."""
+    """Return bool[n]: the actions with the highest value; several where they are equal."""
     best: np.ndarray = looks >= looks.max() - same
     return best
 
 
 def agreement(looks: np.ndarray, truth: np.ndarray, same: float) -> float:
-    """The probability that the chosen action is as good as the best."""
+    """Return the probability that the chosen action is as good as the best."""
     return float((truth[chosen(looks, same)] >= truth.max() - same).mean())
 
 
 def loss(looks: np.ndarray, truth: np.ndarray, same: float) -> float:
-    """What the chosen action gives away, in expectation."""
+    """Return what the chosen action gives away, in expectation."""
     return float((truth.max() - truth[chosen(looks, same)]).mean())
 
 
 def kept(looks: np.ndarray, truth: np.ndarray, same: float, middle: float) -> float:
-    """The probability that the chosen action keeps the outcome: still a win, still a draw, or lost anyway."""
+    """Return the probability that the chosen action keeps the outcome: still a win, still a draw, or lost anyway."""
     outcome = outcomes(truth - middle, same)
     return float((outcome[chosen(looks, same)] == outcome.max()).mean())
 
 
 def outcomes(values: np.ndarray, same: float) -> np.ndarray:
-    """-1, 0 or 1 for each value, which is 0 in the middle between loss and win."""
+    """Return -1, 0 or 1 for each value, which is 0 in the middle between loss and win."""
     return np.where(np.abs(values) <= same, 0.0, np.sign(values))
 
 
 # --- rank correlations -----------------------------------------------------------------------------------------------
 def kendall(looks: np.ndarray, truth: np.ndarray, same: float) -> float:
-    """Kendall's tau-b of two orderings of the same actions: 1 the same, -1 reversed, 0 unrelated.
+    """Return Kendall's tau-b of two orderings of the same actions: 1 the same, -1 reversed, 0 unrelated.
 
-    NaN if the truth holds all actions equal: there is no order to find. 0 if only the Eval does: it finds none.
+    NaN if the truth holds all actions equal: there is no order to find. 0 if only the evaluator does: it finds none.
     """
     i, j = np.triu_indices(len(looks), 1)
     a, b = outcomes(looks[i] - looks[j], same), outcomes(truth[i] - truth[j], same)
@@ -131,7 +131,7 @@ def kendall(looks: np.ndarray, truth: np.ndarray, same: float) -> float:
 
 
 def ranks(x: np.ndarray) -> np.ndarray:
-    """float64[n]: the rank of each number; equal ones share the mean of theirs."""
+    """Return float64[n]: the rank of each number; equal ones share the mean of theirs."""
     _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     mean: np.ndarray = (last - (counts - 1) / 2)[inverse]
@@ -139,7 +139,7 @@ def ranks(x: np.ndarray) -> np.ndarray:
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> float:
-    """Spearman's rank correlation; NaN if y does not vary, 0 if only x does not."""
+    """Return Spearman's rank correlation; NaN if y does not vary, 0 if only x does not."""
     a, b = ranks(x), ranks(y)
     a, b = a - a.mean(), b - b.mean()
     if not b.any():
@@ -148,5 +148,5 @@ def spearman(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def plain(value: Any) -> Any:
-    """A Figure, or None, for json.dump."""
+    """Return a Figure, or None, for json.dump."""
     return value.to_json() if isinstance(value, Figure) else value

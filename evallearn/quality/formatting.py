@@ -8,17 +8,17 @@ from evallearn.quality.swing import Swing
 from evallearn.quality.thrash import Thrash
 
 OVERCONFIDENT, MODEST = 0.8, 1.25
-"""Slopes of the reference's value on the Eval's within which values mean about what they say."""
+"""Slopes of the reference's value on the evaluator's within which values mean about what they say."""
 CALM, ROUGH = 0.03, 0.12
 """Mean changes from depth to depth, as shares of a win (or of the spread, in a game for points)."""
 PARITY = 0.02
 """A share of a win: a smaller gap between odd and even depths is not worth a word."""
 THRASHES = 0.02
-"""The share of moves from which on an Eval is said to thrash."""
+"""The share of moves from which on an evaluator is said to thrash."""
 
 
 def percent(value: float) -> str:
-    """0.714 -> 71 %; whole, but for what would round to all or nothing."""
+    """Format 0.714 as 71 %; whole, but for what would round to all or nothing."""
     whole = round(100 * value)
     if (whole == 0 and value > 0) or (whole == 100 and value < 1):
         return f"{100 * value:.1f} %"
@@ -26,17 +26,17 @@ def percent(value: float) -> str:
 
 
 def within(figure: Figure) -> str:
-    """71 % (95 %: 67 to 75)."""
+    """Format a share with its interval, as in 71 % (95 %: 67 to 75)."""
     return f"{percent(figure.value)} (95 %: {100 * figure.low:.0f} to {100 * figure.high:.0f})"
 
 
 def compact(value: float) -> str:
-    """About three digits, whatever the size."""
+    """Format a number with about three digits, whatever the size."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
 
 
 def choices_verdict(m: Measured) -> str | None:
-    """How well it chooses, beside who chooses at random."""
+    """Say how well it chooses, compared with random choice."""
     if m.agreement is None or m.loss is None:
         return None
     chance = m.random["agreement"]
@@ -51,7 +51,7 @@ def choices_verdict(m: Measured) -> str | None:
 
 
 def values_verdict(m: Measured) -> str | None:
-    """Whether values mean what they say, and where they have the wrong sign."""
+    """Say whether values mean what they say, and where they have the wrong sign."""
     if m.correlation is None:
         return None
     text = f"Its values follow the reference's with a rank correlation of {m.correlation.value:.2f}"
@@ -80,7 +80,7 @@ def signs_verdict(m: Measured) -> str:
 
 
 def swing_verdict(swings: tuple[Swing, ...], scale: float) -> str | None:
-    """Whether the value depends on where the search stops. scale: what a change is compared with."""
+    """Say whether the value depends on where the search stops. scale: what a change is compared with."""
     steps = swings[0].steps[1:] if swings else ()
     if not steps:
         return None
@@ -99,7 +99,7 @@ def swing_verdict(swings: tuple[Swing, ...], scale: float) -> str | None:
 
 
 def _mean_change(swing: Swing) -> float:
-    """From depth 1 on: the first step is from no search to some."""
+    """Return the mean change from depth 1 on: the first step is from no search to some."""
     steps = swing.steps[1:]
     return sum(step.change.value for step in steps) / len(steps)
 
@@ -113,7 +113,7 @@ def _parity(swing: Swing, scale: float) -> str:
 
 
 def thrash_verdict(found: Thrash) -> str:
-    """Whether it goes to and fro."""
+    """Say whether it goes to and fro."""
     if not found.moves:
         return f"Nobody had a choice in {found.games} games against itself: nothing can be said of thrashing."
     seen = f"{found.moves:,} moves of {found.games} games against itself"

@@ -1,11 +1,11 @@
-"""How a suite is made: positions out of games, judged by a search that looks deeper than any Eval would be asked to.
+"""How a suite is made: positions out of games, valued by a search deeper than any in which an evaluator is tested.
 
 Drawn: each game begins with the game's usual number of random plies; then every fifth move, on average, is random and
-the others are those of a shallow search with an Eval, equal ones at random. So positions are neither all sensible nor
-all nonsense. From each game comes one position of its first, one of its middle and one of its last third. They are all
-different, unfinished, and leave the mover at least two actions.
+the others are those of a shallow search with an evaluator, equal ones at random. So positions are neither all sensible
+nor all nonsense. From each game comes one position of its first, one of its middle and one of its last third. They are
+all different, unfinished, and leave the mover at least two actions.
 
-Judged: by the game itself where it knows (`Game.solved`), or else by a search. Without dice, with two players, every
+Valued: by the game itself where it knows (`Game.solved`), or else by a search. Without dice, with two players, every
 action is searched on its own, so that one proven win does not keep the search from proving another. A position is
 exact if the values of all its actions are proven.
 
@@ -68,7 +68,9 @@ def make_suite(
     on_drawn: Progress | None = None,
     on_judged: Progress | None = None,
 ) -> Suite:
-    """Positions of the game, or as many as there are, judged within `limits` with this Eval; without limits: solved.
+    """Return positions of the game, valued within `limits` with this evaluator; without limits: solved.
+
+    There are fewer than asked for where the game has no more.
 
     Raises SpecError for a limit in seconds (it would not repeat), and where the game cannot be solved.
     """
@@ -88,7 +90,7 @@ def make_suite(
 
 
 def fitting_depth(evaluator: Evaluator, states: Sequence[State], nodes: int, *, most: int = DEEPEST) -> int:
-    """The deepest search that takes at most so many nodes for a position, on average over the first few.
+    """Return the deepest search that takes at most so many nodes for a position, on average over the first few.
 
     By nodes, not by the clock: so it is the same on every machine.
     """
@@ -104,9 +106,10 @@ def fitting_depth(evaluator: Evaluator, states: Sequence[State], nodes: int, *, 
 
 
 def reference_depth(evaluator: Evaluator, states: Sequence[State], nodes: int) -> int:
-    """The same for a judge: even if possible, so that its lines end where the same player is to move as at the root.
+    """Return the same for a reference: even if possible, so that lines end with the same player to move as at the root.
 
-    Many Evals overrate the player who has just moved; after an odd number of plies that would be the one to judge for.
+    Many evaluators overrate the player who has just moved; after an odd number of plies that would be the one whose
+    choices are to be valued.
     """
     depth = fitting_depth(evaluator, states, nodes)
     return depth - depth % 2 if depth > 1 and evaluator.game.n_players == 2 else depth
@@ -122,7 +125,7 @@ def draw(
     workers: int = 1,
     on_progress: Progress | None = None,
 ) -> list[Drawn]:
-    """Different positions out of games, by the ply at which they came up; fewer if no more can be found."""
+    """Return different positions out of games, by the ply at which they came up; fewer if no more can be found."""
     play = GamePlayer(game, evaluator, seed)
     play.prepare()
     found: dict[State, Drawn] = {}
@@ -156,7 +159,7 @@ class GamePlayer:
         return {**self.__dict__, "_tools": None}
 
     def prepare(self) -> tuple[SearchAgent, Game]:
-        """The agent and the fast rules; kernels are compiled here, before workers would all do it."""
+        """Return the agent and the fast rules; kernels are compiled here, before workers would all do it."""
         if self._tools is None:
             limits = Limits(depth=1 if self.game.has_chance or self.game.n_players != 2 else 2)
             agent = SearchAgent(self.game, self.evaluator, limits, random_ties=True)
@@ -188,10 +191,10 @@ def _one_of_each_third(seen: list[tuple[int, State]], plies: int, rng: random.Ra
     return [rng.choice(part) for part in parts if part]
 
 
-# --- judgement -------------------------------------------------------------------------------------------------------
+# --- values of actions -----------------------------------------------------------------------------------------------
 @dataclass
 class Judge:
-    """Says what every action of a position is worth. It can be sent to a worker, which compiles, or solves, anew."""
+    """Values every action of a position. It can be sent to a worker, which compiles, or solves, anew."""
 
     game: Game
     evaluator: Evaluator
@@ -205,7 +208,7 @@ class Judge:
 
     @property
     def name(self) -> str:
-        """Who judges, in words."""
+        """What the values come from, in words."""
         return "exact" if self.limits is None else f"{self.limits} with the {self.evaluator.name} Eval"
 
     def prepare(self) -> None:
@@ -216,7 +219,7 @@ class Judge:
             self._solve()
 
     def _first(self) -> State:
-        """A decision at the beginning."""
+        """Return a decision at the beginning."""
         s = self.game.initial()
         while self.game.to_play(s) == CHANCE:
             s = self.game.result(s, self.game.chances(s)[0][0])
@@ -239,7 +242,7 @@ class Judge:
         return Item(state=s, player=self.game.to_play(s), value=best, values=ordered, ply=drawn.ply, exact=exact)
 
     def values(self, s: State) -> tuple[dict[Action, float], bool]:
-        """The value of every action to the player to move, and whether all are proven."""
+        """Return the value of every action to the player to move, and whether all are proven."""
         known = self.game.solved(s)
         if known is None and self.limits is None:
             known = self._solve().solved(s)
@@ -254,7 +257,7 @@ class Judge:
         return self._each(s) if two_sided and deeper else self._all(s)
 
     def _each(self, s: State) -> tuple[dict[Action, float], bool]:
-        """Each action searched on its own, a ply less deep: it may be proven while others are not."""
+        """Search each action on its own, a ply less deep: it may be proven while others are not."""
         game, player = self.game, self.game.to_play(s)
         limits = replace(self.limits, depth=self.limits.depth - 1) if self.limits.depth else self.limits  # type: ignore[union-attr, type-var]
         values, exact = {}, True
@@ -271,7 +274,7 @@ class Judge:
         return values, exact
 
     def _all(self, s: State) -> tuple[dict[Action, float], bool]:
-        """All actions in one search."""
+        """Search all actions at once."""
         found = self._search.search(s, self.limits, action_values=True)
         if found.action_values is None:
             raise self._too_little(s)

@@ -1,8 +1,8 @@
-"""The figures of an Eval on a suite.
+"""The figures of an evaluator on a suite.
 
-Of choices, where the suite knows the value of every action: the Eval looks `depth` plies ahead (1: it takes the action
-after which the position looks best to it), with the settings with which agents search the game, if they are sound.
-Of values, everywhere: what the Eval itself says of the position, without any search.
+Of choices, where the suite knows the value of every action: the evaluator searches `depth` plies (1: it takes the
+action after which it values the position highest), with the settings with which agents search the game, if they are
+sound. Of values, everywhere: what the evaluator itself says of the position, without any search.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class PhaseErrors:
     phase: str
     """early (ply 0-11)."""
     errors: Figure
-    """The share of positions of which the Eval takes the wrong side to be better; a value of 0 counts half."""
+    """The share of positions of which the evaluator takes the wrong side to be better; a value of 0 counts half."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """How well an Eval judges the positions of a suite. What makes no sense, or is not known, is None."""
+    """How well an evaluator values the positions of a suite. What makes no sense, or is not known, is None."""
 
     positions: int
     depth: int
     random: Mapping[str, float]
-    """agreement, kept and loss of who chooses at random: what an Eval must beat."""
+    """agreement, kept and loss of who chooses at random: what an evaluator must beat."""
     agreement: Figure | None
     """Share of positions in which the chosen action is as good as the best."""
     kept: Figure | None
@@ -69,9 +69,9 @@ class Measured:
     loss: Figure | None
     """What the chosen action gives away, in units of utility."""
     order: Figure | None
-    """Kendall's tau-b between the Eval's ordering of the actions and the reference's, mean over positions."""
+    """Kendall's tau-b between the evaluator's ordering of the actions and the reference's, mean over positions."""
     correlation: Figure | None
-    """Spearman's correlation, over positions, between the Eval's value and the reference's."""
+    """Spearman's correlation, over positions, between the evaluator's value and the reference's."""
     brier: Figure | None
     """Mean of (p - q)^2, where p and q are the values as probabilities of a win."""
     signs: Figure | None
@@ -79,9 +79,9 @@ class Measured:
     phases: tuple[PhaseErrors, ...]
     calibration: Metrics | None
     slope: float | None
-    """Of the reference's value on the Eval's: below 1 the Eval is overconfident, above 1 too modest."""
+    """Of the reference's value on the evaluator's: below 1 the evaluator is overconfident, above 1 too modest."""
     losses: tuple[float, ...]
-    """What was given away, position by position: for comparing two Evals on the same suite."""
+    """What was given away, position by position: for comparing two evaluators on the same suite."""
     most_lost: float
     """The most that a choice of the suite could give away."""
     left_out: tuple[str, ...]
@@ -102,7 +102,7 @@ class Measured:
 
 
 def measured(evaluator: Evaluator, suite: Suite, *, depth: int = 1, seed: int = 0) -> Measured:
-    """All figures of the Eval on the suite; `seed` is that of the correlation's bootstrap."""
+    """Return all figures of the evaluator on the suite; `seed` is that of the correlation's bootstrap."""
     choices = _choices(evaluator, suite, depth)
     said = np.array([evaluator.evaluate(item.state, item.player) for item in suite.items], np.float64)
     left_out = no_sides(suite)
@@ -129,7 +129,7 @@ NO_SPREAD = "The correlation of values is left out: the reference has the same v
 
 
 def no_sides(suite: Suite) -> str | None:
-    """Why values cannot be taken for chances to win, if they cannot."""
+    """Say why values cannot be taken for chances to win, if they cannot."""
     game = suite.game
     if game.n_players != 2 or not game.zero_sum:
         who = "one player" if game.n_players == 1 else f"{game.n_players} players"
@@ -153,7 +153,7 @@ def _why_none(suite: Suite) -> list[str]:
 
 # --- choices ---------------------------------------------------------------------------------------------------------
 def _choices(evaluator: Evaluator, suite: Suite, depth: int) -> Choices:
-    """(item, how its actions look to the Eval, what they are worth) where that is known."""
+    """Return (item, the evaluator's values of its actions, what they are worth) where that is known."""
     search = search_for(suite.game, evaluator, sound=True)
     found = []
     for item in suite.items:
@@ -181,12 +181,12 @@ def _losses(game: Game, choices: Choices) -> tuple[float, ...]:
 
 
 def _most_lost(choices: Choices) -> float:
-    """The widest choice; 1 where no choice matters, so that the loss of 0 has a scale."""
+    """Return the widest choice; 1 where no choice matters, so that the loss of 0 has a scale."""
     return max((float(t.max() - t.min()) for _, _, t in choices), default=0.0) or 1.0
 
 
 def _random(suite: Suite, choices: Choices) -> dict[str, float]:
-    """The same figures if all actions looked alike."""
+    """Return the same figures if all actions had equal values."""
     alike = [(item, np.zeros(len(t)), t) for item, _, t in choices]
     figures = _choice_figures(suite, alike)
     return {name: f.value for name, f in figures.items() if f is not None and name != "order"}
@@ -194,7 +194,7 @@ def _random(suite: Suite, choices: Choices) -> dict[str, float]:
 
 # --- values ----------------------------------------------------------------------------------------------------------
 def _shares(game: Game, values: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Values as shares of a win, in [-1, 1]."""
+    """Return values as shares of a win, in [-1, 1]."""
     low, high = game.utility_range
     return (np.asarray(values, np.float64) - (low + high) / 2) / ((high - low) / 2)
 
@@ -212,7 +212,7 @@ def _values(suite: Suite, said: np.ndarray) -> dict[str, Any]:
 
 
 def calibration(v: np.ndarray, truth: np.ndarray) -> Metrics:
-    """The metrics of training, with the reference's value (a share of a win) in the place of the outcome."""
+    """Return the metrics of training, with the reference's value (a share of a win) in the place of the outcome."""
     n = len(v)
     clipped = np.clip(truth, -1.0, 1.0)
     stream = ArrayStream(v[:, None], clipped, game=np.arange(n), feature_names=("value",), test_share=0.0)
@@ -220,7 +220,7 @@ def calibration(v: np.ndarray, truth: np.ndarray) -> Metrics:
 
 
 def _sign_errors(suite: Suite, v: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """1 where the Eval takes the wrong side to be better, 1/2 where it says 0; NaN where neither side is."""
+    """Return 1 where the evaluator takes the wrong side to be better, 1/2 where it says 0, NaN where neither is."""
     least = np.array([SAME if item.exact else CLEAR for item in suite.items])
     errors = (1.0 - np.sign(truth) * outcomes(v, SAME)) / 2.0
     return np.where(np.abs(truth) > least, errors, np.nan)
@@ -237,9 +237,9 @@ def _by_phase(suite: Suite, errors: np.ndarray) -> tuple[PhaseErrors, ...]:
 
 
 def phases_of(suite: Suite) -> list[str]:
-    """Which part of the game each position is from: thirds of the suite by ply, or the game's own phases.
+    """Return the part of the game each position is from: thirds of the suite by ply, or the game's own phases.
 
-    Empty where there is nothing to tell apart.
+    It is empty where there is nothing to tell apart.
     """
     plies = [item.ply for item in suite.items]
     known = sorted(ply for ply in plies if ply is not None)
@@ -256,6 +256,6 @@ def phases_of(suite: Suite) -> list[str]:
 
 
 def _rank(phase: str) -> tuple[int, str]:
-    """Early before middle before late, phase 9 before phase 10."""
+    """Return a sort key: early before middle before late, phase 9 before phase 10."""
     word, _, rest = phase.partition(" ")
     return (PARTS.index(word) if word in PARTS else int(rest)), phase

@@ -12,12 +12,12 @@ SALT = 0x9E3779B97F4A7C15
 
 
 def dice_of(seed: int, number: int) -> random.Random:
-    """The random numbers of game `number`: unrelated to those of any other, whoever plays it."""
+    """Return the random numbers of game `number`: unrelated to those of any other, whoever plays it."""
     return random.Random(scramble(scramble(seed + SALT) ^ (number * SALT & MASK64)))
 
 
 def random_action(game: Game, s: State, rng: random.Random) -> Action:
-    """A roll of the dice where they are due, else any action, all equally likely."""
+    """Return a roll of the dice where they are due, else any action, all equally likely."""
     if game.to_play(s) == CHANCE:
         rolls = game.chances(s)
         return rng.choices([outcome for outcome, _ in rolls], [p for _, p in rolls])[0]

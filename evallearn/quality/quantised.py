@@ -25,7 +25,7 @@ ROUNDS, LEAST = 5, 100_000
 
 @dataclass(frozen=True)
 class Positions:
-    """Of games that an Eval played against itself, in the order in which they came up."""
+    """Of games that an evaluator played against itself, in the order in which they came up."""
 
     words: np.ndarray
     """uint64[n, n_words]"""
@@ -38,7 +38,7 @@ class Positions:
 
 @dataclass(frozen=True)
 class Loss:
-    """By how much two Evals differ."""
+    """By how much two evaluators differ."""
 
     positions: int
     mean: float
@@ -58,10 +58,10 @@ class Loss:
 
 
 class Chooser:
-    """An Eval that looks one ply ahead, many positions at a time."""
+    """An evaluator with a search of one ply, many positions at a time."""
 
     def __init__(self, evaluator: Any) -> None:
-        """Raises SpecError for an Eval that has no compiled floor."""
+        """Compile the kernel. Raises SpecError for an evaluator without one."""
         from evallearn.compiled.hooks import bindings, utility_to_any
         from evallearn.compiled.specialise import announce, specialise
 
@@ -85,14 +85,17 @@ class Chooser:
         self.odds = np.zeros(max(1, rules.max_outcomes))
 
     def choose(self, at: Positions) -> tuple[np.ndarray, np.ndarray, int]:
-        """float64[n] values to who decides, int64[n] the numbers of the best actions, and how many were evaluated."""
+        """Return float64[n] values to who decides, int64[n] numbers of the best actions, and how often it evaluated."""
         values, best = np.empty(len(at)), np.empty(len(at), np.int64)
-        asked = self.module.choose(at.words, at.rolls, self.params, self.buffer, self.odds, values, best)
-        return values, best, int(asked)
+        eval_calls = self.module.choose(at.words, at.rolls, self.params, self.buffer, self.odds, values, best)
+        return values, best, int(eval_calls)
 
 
 def played(game: Game, chooser: Chooser, n: int, seed: int = 1) -> Positions:
-    """Positions of games that the Eval plays against itself after a random opening; the same for the same seed."""
+    """Return positions of games that the evaluator plays against itself after a random opening.
+
+    The same seed gives the same positions.
+    """
     rng, words, rolls = random.Random(seed), list[Any](), list[int]()
     boards: list[tuple[State, int]] = [(game.initial(), 0)] * GAMES
     while len(words) < n:
@@ -108,7 +111,7 @@ def played(game: Game, chooser: Chooser, n: int, seed: int = 1) -> Positions:
 
 
 def _roll(game: Game, s: State, rng: random.Random) -> int:
-    """The number of the outcome that falls in `s`; 0 where none does."""
+    """Return the number of the outcome that falls in `s`; 0 where none does."""
     if game.to_play(s) != CHANCE:
         return 0
     odds = [p for _, p in game.chances(s)]
@@ -116,7 +119,7 @@ def _roll(game: Game, s: State, rng: random.Random) -> int:
 
 
 def _after(game: Game, s: State, ply: int, roll: int, best: int, rng: random.Random) -> tuple[State, int]:
-    """The board one decision on, and how many there were; a new one where the game is over."""
+    """Return the board one decision on, and how many there were; a new one where the game is over."""
     if game.to_play(s) == CHANCE:
         s = game.result(s, game.chances(s)[roll][0])
     choices = game.actions(s)
@@ -126,11 +129,11 @@ def _after(game: Game, s: State, ply: int, roll: int, best: int, rng: random.Ran
 
 
 def measure_loss(one: Any, other: Any, n: int, seed: int = 1) -> Loss:
-    """How `other` differs from `one` on n positions of games that `one` plays against itself."""
+    """Measure how `other` differs from `one` on n positions of games that `one` plays against itself."""
     choosers = Chooser(one), Chooser(other)
     at = played(one.game, choosers[0], n, seed)
-    (values, best, asked), (others, others_best, _) = (chooser.choose(at) for chooser in choosers)
-    times = -(-LEAST // asked)
+    (values, best, eval_calls), (others, others_best, _) = (chooser.choose(at) for chooser in choosers)
+    times = -(-LEAST // eval_calls)
     many = Positions(np.tile(at.words, (times, 1)), np.tile(at.rolls, times))
     seconds = [[_timed(chooser, many) for chooser in choosers] for _ in range(ROUNDS)]
     fastest = np.min(seconds, axis=0)
@@ -143,12 +146,12 @@ def measure_loss(one: Any, other: Any, n: int, seed: int = 1) -> Loss:
         changed=changed.value,
         changed_low=changed.low,
         changed_high=changed.high,
-        per_second=(asked * times / fastest[0], asked * times / fastest[1]),
+        per_second=(eval_calls * times / fastest[0], eval_calls * times / fastest[1]),
     )
 
 
 def _changed(differs: np.ndarray) -> Share:
-    """Position i was met on board i % GAMES: see `played`."""
+    """Return the share that differs, by boards: position i was met on board i % GAMES, see `played`."""
     board = np.arange(len(differs)) % GAMES
     found = share_of(np.bincount(board, differs), np.bincount(board))
     assert found is not None  # a measurement has positions

@@ -57,7 +57,7 @@ class Suite:
     game: Game
     items: tuple[Item, ...]
     by: str
-    """Who judged them, in words."""
+    """What the values come from, in words."""
 
     @property
     def exact(self) -> bool:
@@ -69,7 +69,7 @@ class Suite:
         return sum(item.exact for item in self.items)
 
     def part(self, most: int) -> Suite:
-        """At most so many of the positions, evenly spread over the suite."""
+        """Return at most so many of the positions, evenly spread over the suite."""
         n = len(self.items)
         if n <= most:
             return self
@@ -78,12 +78,12 @@ class Suite:
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 def write_suite(suite: Suite, path: Path | str) -> None:
-    """The suite as a file, whole or not at all; `read_suite` reads it back."""
+    """Write the suite as a file, whole or not at all; `read_suite` reads it back."""
     write_atomically(Path(path), "".join(line + "\n" for line in suite_lines(suite)).encode())
 
 
 def suite_lines(suite: Suite) -> Iterator[str]:
-    """The lines of the file; the same suite gives the same lines."""
+    """Yield the lines of the file; the same suite gives the same lines."""
     header = {"format": FORMAT, "version": VERSION, "game": suite.game.name, "by": suite.by, "exact": suite.exact}
     yield json.dumps(header)
     for item in suite.items:
@@ -106,7 +106,7 @@ def _plain(suite: Suite, item: Item) -> dict[str, Any]:
 
 # --- reading ---------------------------------------------------------------------------------------------------------
 def read_suite(path: Path | str, game: Game) -> Suite:
-    """The suite in the file, each line checked against the rules of `game`. Raises DataError with file and line."""
+    """Read the suite in the file, each line checked against the rules of `game`. Raises DataError: file and line."""
     reader = _Reader(Path(path), game)
     with open(path, "rb") as file:
         return reader.suite(iter(lambda: file.readline(LONGEST_LINE + 1), b""))
@@ -208,7 +208,7 @@ class _Reader:
         return int(player)
 
     def values(self, s: State, plain: Any) -> dict[Action, float]:
-        """In the game's order, one for each legal action."""
+        """Return the values in the game's order, one for each legal action."""
         if self.game.to_play(s) == CHANCE:
             self.wrong('the position waits for the dice: give the position after the roll, or one "value"')
         if not isinstance(plain, dict):
@@ -235,6 +235,6 @@ class _Reader:
 
 
 def _short(value: Any) -> str:
-    """The value as it may stand in a message, however long it is."""
+    """Return the value as it may stand in a message, however long it is."""
     text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a very long number"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,8 +1,8 @@
 """How the value of a position swings with the depth of the search: an indicator of the horizon effect.
 
-A perfect Eval says at depth 0 what every depth says. The more the value of a position changes from depth to depth, the
-more depends on where the search happens to stop. If it swings with parity (odd depths, where the player to move also
-moves last, look better than even ones, or worse), the Eval misjudges what a move itself is worth.
+A perfect evaluator says at depth 0 what every depth says. The more the value of a position changes from depth to depth,
+the more depends on where the search happens to stop. If it swings with parity (odd depths, where the player to move
+also moves last, have higher values than even ones, or lower), the evaluator misses what a move itself is worth.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Step:
 
     depth: int
     change: Figure
-    """Mean absolute change of the value, from the depth before (0: the Eval itself)."""
+    """Mean absolute change of the value, from the depth before (0: the evaluator itself)."""
     turned: Figure | None
     """Share of positions in which no action is best at both depths; None at depth 1, before which nothing is chosen."""
 
@@ -46,7 +46,7 @@ class Swing:
     steps: tuple[Step, ...]
     odd_even: Figure | None
     """What odd depths say above the mean of the even ones on both sides of them (and even ones below that of the odd):
-    a trend does not count. The Eval itself is depth 0. None where depth 2 is not reached."""
+    a trend does not count. The evaluator itself is depth 0. None where depth 2 is not reached."""
 
     def to_json(self) -> dict[str, Any]:
         steps = [{"depth": s.depth, "change": plain(s.change), "turned": plain(s.turned)} for s in self.steps]
@@ -66,7 +66,7 @@ def swings(
     seed: int = 0,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Swing, ...]:
-    """The swing with the search that suits the game; where it has noisy actions, with quiescence off and on."""
+    """Measure the swing with the search that suits the game; where it has noisy actions, with quiescence off and on."""
     if depth < 1:
         raise SpecError(f"depth={depth}: to see how values swing with depth, give 1 or more")
     game = suite.game
@@ -97,14 +97,14 @@ def _deeper(search: Any, s: Any, depth: int) -> list[SearchResult]:
 
 
 def _best(found: SearchResult, utilities: tuple[float, float]) -> set[Any]:
-    """The actions that look best, several where they look the same."""
+    """Return the actions with the highest value, several where they are equal."""
     values = found.action_values or {found.action: found.value}
     highest = max(values.values()) - SAME * (utilities[1] - utilities[0])
     return {a for a, v in values.items() if v >= highest}
 
 
 def _swing(values: np.ndarray, best: Sequence[Sequence[set[Any]]], seed: int) -> Swing:
-    """values: float64[n, depth + 1], from the Eval itself on; best[i][d]: what is best at depth d + 1."""
+    """Summarise values: float64[n, depth + 1], from the evaluator itself on; best[i][d]: the best at depth d + 1."""
     depths = values.shape[1] - 1
     steps = []
     for d in range(1, depths + 1):
@@ -116,7 +116,7 @@ def _swing(values: np.ndarray, best: Sequence[Sequence[set[Any]]], seed: int) ->
 
 
 def _odd_even(values: np.ndarray) -> np.ndarray:
-    """float64[n]: the mean of v[d] - (v[d - 1] + v[d + 1]) / 2 of inner depths, even ones negated."""
+    """Return float64[n]: the mean of v[d] - (v[d - 1] + v[d + 1]) / 2 of inner depths, even ones negated."""
     inner = values[:, 1:-1] - (values[:, :-2] + values[:, 2:]) / 2
     inner[:, 1::2] *= -1
     return np.asarray(inner.mean(axis=1)) if inner.shape[1] else np.empty(0)

@@ -1,9 +1,9 @@
-"""Thrashing: a player who goes to and fro because the Eval sees no difference, as the lectures' Pacman: N S N S.
+"""Thrashing: a player who goes to and fro because the evaluator sees no difference, as the lectures' Pacman: N S N S.
 
-An agent with the Eval plays both sides at a shallow depth; of equal actions it takes the first, as agents do. Of each
-game we keep, player by player, the positions in which it was to move, and of these only what its own moves change: the
-words of the position's text that ever differ before and after its own moves. (Pacman's moves change the maze with him
-in it, the score and the moves left, not the ghosts, who may wander meanwhile.)
+An agent with the evaluator plays both sides at a shallow depth; of equal actions it takes the first, as agents do. Of
+each game we keep, player by player, the positions in which it was to move, and of these only what its own moves change:
+the words of the position's text that ever differ before and after its own moves. (Pacman's moves change the maze with
+him in it, the score and the moves left, not the ghosts, who may wander meanwhile.)
 
 A position *returns* if it is the one of 2 (or 4) own moves ago and something was different in between. Clocks and
 counters do not count: numbers that go up or down by the same amount with every own move. A *stretch* is a run of
@@ -63,7 +63,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Thrash:
-    """How much an Eval thrashes."""
+    """How much an evaluator thrashes."""
 
     games: int
     moves: int
@@ -99,7 +99,7 @@ class Turn:
 def thrash(
     evaluator: Evaluator, *, depth: int = 2, games: int = 10, random_plies: int | None = None, seed: int = 1
 ) -> Thrash:
-    """Plays the Eval against itself, first from the initial position and then from random openings, and looks."""
+    """Play the evaluator against itself, from the initial position and from random openings, and count stretches."""
     if games < 1:
         raise SpecError(f"games={games}: to look for thrashing, give 1 or more")
     game = evaluator.game
@@ -117,7 +117,7 @@ def thrash(
 
 
 def other_starts(game: Game, n: int, plies: int, seed: int) -> list[State]:
-    """Different random openings; fewer than n, or none, where the game has no more that go on."""
+    """Return different random openings; fewer than n, or none, where the game has no more that go on."""
     try:
         return [opening.state for opening in openings(game, n, plies, seed)] if n else []
     except SpecError:  # every random game is over by then
@@ -125,7 +125,7 @@ def other_starts(game: Game, n: int, plies: int, seed: int) -> list[State]:
 
 
 def _summary(counts: np.ndarray, found: Sequence[Stretch]) -> Thrash:
-    """counts: int64[games, players, 2], the moves with a choice and those that are part of a stretch."""
+    """Sum up the games; counts: int64[games, players, 2], moves with a choice and those that are part of a stretch."""
     by_player, by_game = counts.sum(axis=0).tolist(), counts.sum(axis=1)
     moves, thrashed = by_game.sum(axis=0).tolist()
     share = share_of(by_game[:, 1], by_game[:, 0])
@@ -144,7 +144,7 @@ def _summary(counts: np.ndarray, found: Sequence[Stretch]) -> Thrash:
 
 
 def _play(game: Game, search: Any, s: State, limits: Limits, rng: random.Random) -> list[Turn]:
-    """The game from `s` to its end, or so far as our patience goes; rolls are no turns."""
+    """Play the game from `s` to its end, or to LONGEST plies; rolls are no turns."""
     fast, turns = on_fastest_floor(game), []
     for _ in range(LONGEST):
         if fast.is_terminal(s):
@@ -161,7 +161,7 @@ def _play(game: Game, search: Any, s: State, limits: Limits, rng: random.Random)
 
 # --- looking for stretches -------------------------------------------------------------------------------------------
 def look(game: Game, turns: Sequence[Turn], player: int) -> tuple[list[Stretch], int, int]:
-    """(stretches, own moves with a choice, those of them in a stretch) of one player in one game."""
+    """Return (stretches, own moves with a choice, those of them in a stretch) of one player in one game."""
     own = [t for t in turns if t.player == player]
     words = _own_words(game, turns, player)
     inside: set[int] = set()
@@ -183,7 +183,7 @@ def _stretch(game: Game, own: Sequence[Turn], moves: range, period: int) -> Stre
 
 
 def _runs(flags: Sequence[bool], shortest: int) -> list[tuple[int, int]]:
-    """(first, last) of every run of True that is long enough."""
+    """Return (first, last) of every run of True that is long enough."""
     runs, first = [], None
     for i, flag in enumerate([*flags, False]):
         if flag and first is None:
@@ -196,7 +196,7 @@ def _runs(flags: Sequence[bool], shortest: int) -> list[tuple[int, int]]:
 
 
 def _own_words(game: Game, turns: Sequence[Turn], player: int) -> list[list[Word]]:
-    """For each position with the player to move: the words that its own moves change."""
+    """Return, for each position with the player to move, the words that its own moves change."""
     texts = [game.to_text(game.without_history(t.state)).split() for t in turns]
     if len({len(words) for words in texts}) > 1:  # no words to speak of: the text is one
         texts = [[" ".join(words)] for words in texts]
@@ -219,7 +219,7 @@ def _word(text: str) -> Word:
 
 
 def _returns(words: Sequence[Sequence[Word]], j: int, period: int) -> bool:
-    """True if position j is that of `period` own moves before, but for counters, and others lay in between."""
+    """Return True if position j is that of `period` own moves before, but for counters, and others lay in between."""
     if j < period:
         return False
     kinds = [_kind(column) for column in zip(*words[j - period : j + 1], strict=True)]
@@ -227,7 +227,7 @@ def _returns(words: Sequence[Sequence[Word]], j: int, period: int) -> bool:
 
 
 def _kind(column: Sequence[Word]) -> str:
-    """What a word does from its first position to its last: still, away (and back), counting, or other."""
+    """Return what a word does from its first position to its last: still, away (and back), counting, or other."""
     if column[0] == column[-1]:
         return "still" if all(word == column[0] for word in column) else "away"
     if len({word[0] for word in column}) > 1:

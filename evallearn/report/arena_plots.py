@@ -37,7 +37,7 @@ Point = tuple[float, float, float, float]
 
 
 def curve_points(curve: Any) -> list[Point]:
-    """The points of a curve of [sets, Elo, low, high] that are whole."""
+    """Return the points of a curve of [sets, Elo, low, high] that are whole."""
     found = [numbers(p) for p in curve] if isinstance(curve, list | tuple) else []
     whole = [[x for x in p if x is not None] for p in found if len(p) == 4]
     return [(p[0], p[1], p[2], p[3]) for p in whole if len(p) == 4]
@@ -45,7 +45,7 @@ def curve_points(curve: Any) -> list[Point]:
 
 @drawing(5.9, 3.3)
 def settling(figure: Any, found: Sequence[Point]) -> str:
-    """Elo as the match went on, with its band. The first points are wild: the axis is made for the later ones."""
+    """Draw Elo as the match went on, with its band. The first points vary widely: the axis fits the later ones."""
     ax = figure.add_subplot()
     x, elo, low, high = ([p[i] for p in found] for i in range(4))
     ax.axhline(0, **ZERO_LINE)
@@ -63,7 +63,7 @@ def settling(figure: Any, found: Sequence[Point]) -> str:
 
 
 def _settled(found: Sequence[Point]) -> tuple[float, float]:
-    """The ends of the Elo axis: 0, and the intervals from a fifth of the match on, as far as REACH shows them."""
+    """Return the ends of the Elo axis: 0, and the intervals from a fifth of the match on, as far as REACH goes."""
     late = found[len(found) // 5 :]
     least = min([0.0, *(max(low, elo - REACH) for _, elo, low, _ in late)])
     most = max([0.0, *(min(high, elo + REACH) for _, elo, _, high in late)])
@@ -73,7 +73,7 @@ def _settled(found: Sequence[Point]) -> tuple[float, float]:
 
 @drawing(5.2, 3.0)
 def pentanomial(figure: Any, counts: Sequence[float], scores: Sequence[str], label: str) -> str:
-    """How many sets gave A which share of their points; what is A's is blue, what is B's orange."""
+    """Draw how many sets gave A which share of their points; what is A's is blue, what is B's orange."""
     ax = figure.add_subplot()
     n, half = sum(counts) or 1.0, len(counts) // 2
     colours = [NEURAL if i < half else OTHER if i == half else LINEAR for i in range(len(counts))]
@@ -92,7 +92,7 @@ def pentanomial(figure: Any, counts: Sequence[float], scores: Sequence[str], lab
 
 
 def margins(plot_id: str, entries: Sequence[Json]) -> str:
-    """Means with their intervals, one below the other; each has a label, a value and perhaps low and high."""
+    """Draw means with their intervals, one below the other; each has a label, a value and perhaps low and high."""
     return drawing(5.9, 0.95 + 0.55 * len(entries))(_margins)(plot_id, entries)
 
 
@@ -116,7 +116,7 @@ def _margins(figure: Any, entries: Sequence[Json]) -> str:
 
 # --- a tournament ----------------------------------------------------------------------------------------------------
 def ratings(plot_id: str, entries: Sequence[Json], anchor: str) -> str:
-    """Dots and intervals, coloured by `kind`, in the order given: the first on top."""
+    """Draw dots and intervals, coloured by `kind`, in the order given: the first on top."""
     return drawing(6.4, 1.2 + 0.42 * len(entries))(_ratings)(plot_id, entries, anchor)
 
 
@@ -136,7 +136,7 @@ def _ratings(figure: Any, entries: Sequence[Json], anchor: str) -> str:
 
 
 def _rating_scale(entries: Sequence[Json]) -> tuple[float, float]:
-    """The ends of the axis: to the left it stops at the first wide gap, or random play would squeeze all others."""
+    """Return the ends of the axis; to the left it stops at the first wide gap, or random play would squeeze all."""
     shown = sorted((_ends(e) for e in entries), reverse=True)
     for stronger, weaker in pairwise(shown):
         if stronger[0] - weaker[0] > GAP and len(shown) > 2 and shown.index(weaker) > 1:
@@ -149,7 +149,7 @@ def _rating_scale(entries: Sequence[Json]) -> tuple[float, float]:
 
 
 def off_scale(entries: Sequence[Json]) -> bool:
-    """True if somebody is too weak for the axis."""
+    """Return True if somebody is too weak for the axis."""
     return any(_ends(e)[0] < _rating_scale(entries)[0] for e in entries)
 
 
@@ -169,7 +169,7 @@ def _kinds_legend(figure: Any, kinds: Sequence[str]) -> None:
 
 # --- axes ------------------------------------------------------------------------------------------------------------
 def _label(name: Any) -> str:
-    """An agent beside an axis: its limit is kept, its name is cut in the middle, where names differ least."""
+    """Return an agent's label beside an axis: its limit, and its name, cut in the middle, where names differ least."""
     said, limit = short_agent(name)
     said = " ".join(said.split())
     if len(said) > NAME_LENGTH:

@@ -28,7 +28,7 @@ def write_td(result: Json, path: Path | str) -> Path:
 
 
 def render_td(result: Json) -> str:
-    """The page; the same result gives the same text."""
+    """Return the page; the same result gives the same text."""
     return render_page(result, SECTIONS, header=_header(result), kind="learning curve")
 
 
@@ -91,7 +91,7 @@ def _curve(result: Json) -> str:
 
 @drawing(5.2, 3.0)
 def learning(canvas: Any, found: Sequence[Json], key: str, label: str) -> str:
-    """Points per game over the games that were played."""
+    """Draw points per game over the games that were played."""
     ax = canvas.add_subplot()
     met = [(number(p.get("games")) or 0.0, part(p.get(key))) for p in found if part(p.get(key))]
     x, y = [g for g, _ in met], [number(m.get("points")) or 0.0 for _, m in met]
@@ -109,7 +109,7 @@ def learning(canvas: Any, found: Sequence[Json], key: str, label: str) -> str:
 
 @drawing(5.2, 3.0)
 def losses(canvas: Any, found: Sequence[Json]) -> str:
-    """The loss over the games that were played."""
+    """Draw the loss over the games that were played."""
     ax = canvas.add_subplot()
     x, y = [number(p.get("games")) or 0.0 for p in found], [number(p.get("loss")) or 0.0 for p in found]
     ax.plot(x, y, color=LINEAR, marker="o", markersize=3.0)

@@ -38,12 +38,12 @@ def write_features(result: Json, path: Path | str) -> Path:
 
 
 def render_features(result: Json) -> str:
-    """The page; the same result gives the same text."""
+    """Return the page; the same result gives the same text."""
     return render_page(result, SECTIONS, header=_header(result), kind="worth of features")
 
 
 def _features(result: Json) -> list[Json]:
-    """The most needed first."""
+    """Return the features, the most needed first."""
     return sorted(rows(result.get("features")), key=lambda f: -(number(part(f.get("dropped")).get("value")) or 0.0))
 
 
@@ -55,7 +55,7 @@ def _header(result: Json) -> str:
 
 
 def headline(result: Json) -> str:
-    """One plain sentence that answers the question."""
+    """Answer the question in one plain sentence."""
     features = _features(result)
     needed = [f for f in features if (number(part(f.get("dropped")).get("low")) or 0.0) > 0]
     spare = len(result.get("redundant") or ())
@@ -186,7 +186,7 @@ def _columns(features: list[Json]) -> list[Column]:
 
 
 def _phases(result: Json) -> str:
-    """The weights of each phase, where there are several."""
+    """Return the weights of each phase, where there are several."""
     features = _features(result)
     n = max((len(rows(f.get("phases"))) for f in features), default=0)
     if n < 2:
@@ -200,7 +200,7 @@ def _phases(result: Json) -> str:
 
 
 def _per_deviation(row: Json, k: int) -> Json:
-    """The weight in phase k per standard deviation: per unit, some are too small for two digits."""
+    """Return the weight in phase k per standard deviation: per unit, some are too small for two digits."""
     deviation, entry = number(row.get("deviation")) or 0.0, rows(row.get("phases"))[k]
     return {key: deviation * (number(entry.get(key)) or 0.0) for key in ("value", "low", "high")}
 

@@ -14,7 +14,7 @@ ROW = 0.27
 
 
 def bars(plot_id: str, features: Sequence[Json], key: str, label: str) -> str:
-    """The figure `key` of each feature with its interval; one that holds 0 is pale."""
+    """Draw the figure `key` of each feature with its interval; one that holds 0 is pale."""
     return drawing(5.4, 0.9 + ROW * max(3, len(features)))(_bars)(plot_id, features, key, label)
 
 
@@ -38,7 +38,7 @@ def _bars(figure: Any, features: Sequence[Json], key: str, label: str) -> str:
 
 
 def name_of(feature: Json) -> str:
-    """A feature's name for an axis: on one line, and not too long."""
+    """Return a feature's name for an axis: on one line, and not too long."""
     text = plain(feature.get("name", "")).replace("_", " ")
     return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
 

@@ -22,7 +22,7 @@ LIMIT_WORDS = {"depth": "at equal depth", "time": "at equal time", "nodes": "at 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
 def number(value: Any) -> float | None:
-    """A finite float, or None for anything else: JSON has null, and Python's has NaN."""
+    """Return a finite float, or None for anything else: JSON has null, and Python's has NaN."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -32,22 +32,22 @@ def number(value: Any) -> float | None:
 
 
 def numbers(values: Any) -> list[float | None]:
-    """The same for a list; nothing for anything else."""
+    """Do the same for a list; return nothing for anything else."""
     return [number(v) for v in values] if isinstance(values, Sequence) and not isinstance(values, str) else []
 
 
 def rows(value: Any) -> list[Json]:
-    """The objects of a list of objects."""
+    """Return the objects of a list of objects."""
     return [v for v in value if isinstance(v, Mapping)] if isinstance(value, list | tuple) else []
 
 
 def part(value: Any) -> Json:
-    """An object, or an empty one."""
+    """Return an object, or an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 def fixed(value: Any, digits: int = 0, *, sign: bool = False) -> str:
-    """183000 -> 183,000; with a true minus, and never -0."""
+    """Format 183000 as 183,000; with a true minus, and never -0."""
     x = number(value)
     if x is None:
         return DASH
@@ -58,18 +58,18 @@ def fixed(value: Any, digits: int = 0, *, sign: bool = False) -> str:
 
 
 def signed(value: Any) -> str:
-    """Elo, or any difference: +171, −32, 0."""
+    """Format Elo, or any difference: +171, −32, 0."""
     return fixed(value, sign=True)
 
 
 def compact(value: Any) -> str:
-    """About three digits: 0.18, 6.24, 433."""
+    """Format a number with about three digits: 0.18, 6.24, 433."""
     x = number(value)
     return DASH if x is None else fixed(x, 0 if abs(x) >= 100 or x == 0 else 1 if abs(x) >= 10 else 2)
 
 
 def percent(share: Any, digits: int = 1) -> str:
-    """0.573 -> 57.3 %. What is not quite nothing or all is never rounded to it."""
+    """Format 0.573 as 57.3 %. What is not quite nothing or all is never rounded to it."""
     x, least = number(share), 0.1**digits
     if x is None:
         return DASH
@@ -79,26 +79,29 @@ def percent(share: Any, digits: int = 1) -> str:
 
 
 def share(entry: Json, key: str) -> str:
-    """71.3 % (95 %: 70.1 to 72.4): a share whose interval is in KEY_low and KEY_high, or without one if it has none."""
+    """Format a share, as in 71.3 % (95 %: 70.1 to 72.4).
+
+    Its interval is in KEY_low and KEY_high; it is left out where there is none.
+    """
     low, high = number(entry.get(f"{key}_low")), number(entry.get(f"{key}_high"))
     known = "" if low is None or high is None else f" (95 %: {fixed(100 * low, 1)} to {fixed(100 * high, 1)})"
     return percent(entry.get(key)) + known
 
 
 def points(value: Any) -> str:
-    """A utility, or a difference of two: +0.2267, +23.45, +12,355."""
+    """Format a utility, or a difference of two: +0.2267, +23.45, +12,355."""
     x = abs(number(value) or 0.0)
     return fixed(value, 4 if x < 10 else 2 if x < 1000 else 0, sign=True)
 
 
 def sureness(share: Any) -> str:
-    """A likelihood, as of superiority: 97.8 %, and never all or nothing, for no match can show that."""
+    """Format a likelihood, as of superiority: 97.8 %, and never all or nothing, for no match can show that."""
     x = number(share)
     return DASH if x is None else percent(min(max(x, 1e-9), 1 - 1e-9))
 
 
 def duration(seconds: Any) -> str:
-    """12.3 s, 4 min 05 s, 2 h 10 min."""
+    """Format seconds as in 12.3 s, 4 min 05 s, 2 h 10 min."""
     x = number(seconds)
     if x is None:
         return DASH
@@ -112,7 +115,7 @@ def duration(seconds: Any) -> str:
 
 # --- intervals and names ---------------------------------------------------------------------------------------------
 def interval(entry: Json) -> str:
-    """The 95 % interval of an Elo: 143 to 201, at least 520, at most −700."""
+    """Format the 95 % interval of an Elo: 143 to 201, at least 520, at most −700."""
     low, high = number(entry.get("low")), number(entry.get("high"))
     if low is None or high is None or (low == high == 0 and not entry.get("games")):
         return DASH
@@ -122,7 +125,7 @@ def interval(entry: Json) -> str:
 
 
 def stopped_words(result: Json) -> str:
-    """What must be said of the ratings of a tournament some of whose matches an SPRT stopped; else nothing."""
+    """Say that an SPRT stopped some matches of a tournament, and what that does to its ratings; else nothing."""
     stopped = number(result.get("stopped_by_sprt"))
     if not stopped:
         return ""
@@ -131,26 +134,28 @@ def stopped_words(result: Json) -> str:
 
 
 def bounded(entry: Json) -> bool:
-    """True if the interval of an Elo is known and has both its ends."""
+    """Return True if the interval of an Elo is known and has both its ends."""
     low, high = number(entry.get("low")), number(entry.get("high"))
     return low is not None and high is not None and -ELO_END < low <= high < ELO_END
 
 
 def plain(value: Any) -> str:
-    """Any value as one line of printable text."""
+    """Return any value as one line of printable text."""
     return "".join(c if c.isprintable() else " " for c in str(value))
 
 
 def short(name: Any) -> str:
-    """handwritten:mobility -> mobility."""
+    """Shorten handwritten:mobility to mobility."""
     return str(name).removeprefix("handwritten:")
 
 
 def short_agent(name: Any) -> tuple[str, str]:
-    """An agent for the eye, and its limit in words: runs/x/evaluators/linear.safetensors@depth=4 -> x/linear, depth 4.
+    """Return an agent's short name, and its limit in words.
 
-    Of a path to an Eval the run and the Eval are left, of a path to a program its last part. Two agents may read alike:
-    show the full name too, as a title.
+    runs/x/evaluators/linear.safetensors@depth=4 -> x/linear, depth 4.
+
+    Of a path to an evaluator its run and its name are left, of a path to a program its last part. Two agents may read
+    alike: show the full name too, as a title.
     """
     found = LIMIT.fullmatch(plain(name).strip())
     said, limit = found.groups() if found else (plain(name).strip(), "")
@@ -163,13 +168,13 @@ def _run_and_eval(path: re.Match[str]) -> str:
 
 
 def is_learned(entry: Json) -> bool:
-    """Neither random nor hand-written."""
+    """Return True if it is neither random nor hand-written."""
     name = str(entry.get("name", ""))
     return not name.startswith(("handwritten", "random", "zero"))
 
 
 def limit_words(limit: Any) -> str:
-    """depth=4 -> depth 4; time=0.005 -> 5 ms a move; nodes=20000 -> 20,000 nodes."""
+    """Format depth=4 as depth 4; time=0.005 as 5 ms a move; nodes=20000 as 20,000 nodes."""
     said = []
     for item in str(limit or "").split(","):
         kind, _, value = item.strip().partition("=")
@@ -184,13 +189,13 @@ def limit_words(limit: Any) -> str:
 
 
 def fairness(entry: Json) -> str:
-    """What both sides had alike: at equal depth."""
+    """Say what both sides had alike: at equal depth."""
     return LIMIT_WORDS.get(str(entry.get("limit") or "").partition("=")[0], "")
 
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
 def verdict(entry: Json) -> str:
-    """win, loss or even against the reference: only an interval that leaves out 0 decides."""
+    """Return win, loss or even against the reference: only an interval that leaves out 0 decides."""
     low, high = number(entry.get("low")), number(entry.get("high"))
     if low is not None and low > 0:
         return "win"
@@ -198,7 +203,7 @@ def verdict(entry: Json) -> str:
 
 
 def reference(result: Json) -> str:
-    """The name of the heuristic at 0 Elo; empty if the result does not say."""
+    """Return the name of the heuristic at 0 Elo; empty if the result does not say."""
     if result.get("reference"):
         return str(result["reference"])
     at_zero = [e for e in rows(result.get("ladder")) if not e.get("games") and number(e.get("elo")) == 0]
@@ -206,7 +211,7 @@ def reference(result: Json) -> str:
 
 
 def judgement(entry: Json, opponent: str) -> str:
-    """beats X by 171 Elo (95 %: 143 to 201), or what is true instead."""
+    """Say that it beats X by 171 Elo (95 %: 143 to 201), or what is true instead."""
     elo, said = number(entry.get("elo")), verdict(entry)
     if elo is None:
         return f"was not measured against {opponent}"
@@ -220,13 +225,13 @@ def judgement(entry: Json, opponent: str) -> str:
 
 
 def headliner(result: Json) -> Json | None:
-    """The ladder entry that the first sentence is about: the linear Eval, or else the first learned one."""
+    """Return the ladder entry that the first sentence is about: the linear evaluator, or else the first learned one."""
     learned = [e for e in rows(result.get("ladder")) if is_learned(e) and e.get("name") != reference(result)]
     return next((e for e in learned if e.get("name") == "linear"), learned[0] if learned else None)
 
 
 def headline(result: Json) -> str:
-    """One plain sentence that answers the question."""
+    """Answer the question in one plain sentence."""
     game, entry = str(result.get("game", "this game")), headliner(result)
     source = ""
     if number(result.get("records")) is not None:

@@ -1,4 +1,4 @@
-"""The section of a `learn` page that tells of its generations: strength, gates, prediction, and a row for each."""
+"""The section of a `learn` page about its generations: strength, gates, prediction, and a row for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evallearn.report.parts import Cell, Column, elo_interval, figure, figure_of
 
 
 def generations(result: Json) -> str:
-    """Plots and a table; empty if the result tells of none."""
+    """Return plots and a table; empty if the result has no generations."""
     found = rows(result.get("generations"))
     if not found:
         return ""
@@ -69,7 +69,7 @@ def _loss(found: list[Json]) -> str:
 
 # --- the table -------------------------------------------------------------------------------------------------------
 def _gate(cell: Callable[[Json], Cell]) -> Callable[[Json], Cell]:
-    """The cell of a row's gate."""
+    """Apply `cell` to the gate of a row."""
     return lambda row: cell(part(row.get("gate")))
 
 

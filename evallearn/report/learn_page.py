@@ -42,7 +42,7 @@ def write_report(result: Json, path: Path | str) -> Path:
 
 
 def render(result: Json) -> str:
-    """The page; the same result gives the same text."""
+    """Return the page; the same result gives the same text."""
     return render_page(result, SECTIONS, header=_header(result))
 
 
@@ -105,7 +105,7 @@ def _microseconds(row: Json) -> Cell:
 
 
 def _own(row: Json, key: str, unit: float) -> Cell:
-    """The agent's own figure; its opponent's is the second of the two."""
+    """Return the agent's own figure; its opponent's is the second of the two."""
     own = (numbers(row.get(key)) or [None])[0]
     return Cell(DASH) if own is None else Cell(compact(own * unit), own)
 
@@ -229,7 +229,7 @@ def _weight_row(name: str, values: list[float], most: float) -> str:
 
 
 def _weight(value: float | None, most: float) -> str:
-    """Three digits of the largest weight, and as many decimals for the others."""
+    """Format a weight: three digits of the largest one, and as many decimals for the others."""
     return fixed(value, max(0, min(6, 2 - math.floor(math.log10(most)))))
 
 

@@ -42,7 +42,7 @@ def write_match_report(result: Json, path: Path | str) -> Path:
 
 
 def render_match(result: Json) -> str:
-    """The page; the same result gives the same text."""
+    """Return the page; the same result gives the same text."""
     seed = f"seed {result['seed']}" if result.get("seed") is not None else ""
     who = [f"{side}: {_called(name)}" for side, name in zip("AB", names_of(result), strict=True) if result.get("names")]
     kicker = ("evallearn match", result.get("game"), *who, seed, result.get("folder"))
@@ -52,7 +52,7 @@ def render_match(result: Json) -> str:
 
 # --- in one sentence -------------------------------------------------------------------------------------------------
 def match_headline(result: Json) -> str:
-    """Who is stronger, or that nobody knows; or what the SPRT has decided."""
+    """Say who is stronger, or that nobody knows; or what the SPRT has decided."""
     a, b, alike = sides(result)
     elo, sure, sprt = number(result.get("elo")), f"95 %: {interval(result)}", part(result.get("sprt"))
     played = f"{fixed(result['games'])} games" if number(result.get("games")) else "games"
@@ -73,12 +73,12 @@ def match_headline(result: Json) -> str:
 
 
 def is_stopped(result: Json) -> bool:
-    """True if an SPRT has decided, and so stopped the match at a moment when it looked clear."""
+    """Return True if an SPRT has decided, and so stopped the match at a moment when it looked clear."""
     return part(result.get("sprt")).get("decision") in ("H0", "H1")
 
 
 def is_corrected(result: Json) -> bool:
-    """True if the Elo takes into account that an SPRT watched the match."""
+    """Return True if the Elo takes into account that the match ran under an SPRT."""
     return part(result.get("stop")).get("elo_corrected") is True
 
 
@@ -87,7 +87,10 @@ def _about_the_stop(result: Json) -> str:
 
 
 def sides(result: Json) -> tuple[str, str, str]:
-    """A and B as sentences call them, and the limit that both have; each has its own in brackets if they differ."""
+    """Return A and B as sentences call them, and the limit that both have.
+
+    If the limits differ, each name has its own in brackets.
+    """
     (a, limit_a), (b, limit_b) = map(short_agent, names_of(result))
     if limit_a == limit_b and a != b:
         return a, b, limit_a
@@ -101,13 +104,13 @@ def _called(name: str) -> str:
 
 
 def names_of(result: Json) -> tuple[str, str]:
-    """The full names of A and B."""
+    """Return the full names of A and B."""
     found = result.get("names")
     return (str(found[0]), str(found[1])) if isinstance(found, list | tuple) and len(found) == 2 else ("A", "B")
 
 
 def seen_by_b(match: Json) -> Json:
-    """Score, Elo, wins and losses as they are for B."""
+    """Return score, Elo, wins and losses as they are for B."""
     score, elo, low, high = (number(match.get(k)) for k in ("score", "elo", "low", "high"))
     swapped = {"wins": match.get("losses"), "losses": match.get("wins"), "score": None if score is None else 1 - score}
     signs = {"elo": elo, "low": high, "high": low}
@@ -125,7 +128,7 @@ def _counted(result: Json) -> str:
 
 
 def by_game(result: Json) -> bool:
-    """False if only whole sets are compared: then wins, draws and losses count openings."""
+    """Return False if only whole sets are compared: then wins, draws and losses count openings."""
     return result.get("by_game") is not False
 
 
@@ -177,7 +180,7 @@ def _results(result: Json) -> str:
 
 
 def _gauge(sprt: Json) -> str:
-    """The log-likelihood ratio between the two bounds at which the test stops."""
+    """Draw the log-likelihood ratio between the two bounds at which the test stops."""
     llr, lower, upper = (number(sprt.get(k)) for k in ("llr", "lower", "upper"))
     if llr is None or lower is None or upper is None or not lower < upper:
         return ""
@@ -242,7 +245,7 @@ def _points(result: Json) -> str:
 
 
 def _luck_words(luck: Json) -> str:
-    """What the dice were worth."""
+    """Say what the dice were worth."""
     ratio = number(luck.get("variance_ratio"))
     if ratio is None or ratio <= 0:
         return ""
@@ -268,7 +271,7 @@ def _costs(result: Json) -> str:
 
 
 def costs_of(match: Json, side: int) -> dict[str, float]:
-    """moves, nodes and µs per move of one side; only what is known."""
+    """Return moves, nodes and µs per move of one side; only what is known."""
     keys = {"moves": ("moves", 1.0), "nodes": ("nodes_per_move", 1.0), "us": ("seconds_per_move", 1e6)}
     found = {k: ([*numbers(match.get(key)), None, None][side], unit) for k, (key, unit) in keys.items()}
     return {k: x * unit for k, (x, unit) in found.items() if x is not None}
@@ -333,7 +336,7 @@ def _whole(value: Any) -> str:
 
 
 def _played(result: Json) -> str:
-    """How many sets, and why there are fewer than were asked for."""
+    """Say how many sets there are, and why fewer than were asked for."""
     played, asked = number(result.get("pairs")), number(result.get("pairs_asked"))
     if played is None or asked is None or played >= asked:
         return _whole(played)
@@ -343,7 +346,7 @@ def _played(result: Json) -> str:
 
 
 def _glossary(result: Json) -> str:
-    """The terms that this page uses."""
+    """Return the terms that this page uses."""
     needs = {"SPRT": result.get("sprt"), "Luck adjustment": result.get("luck"), "Pentanomial": by_game(result)}
     return glossary({term: said for term, said in MATCH_GLOSSARY.items() if needs.get(term, True)})
 

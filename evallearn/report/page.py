@@ -30,7 +30,7 @@ def write_page(page: str, path: Path | str) -> Path:
 
 
 def render_page(result: Json, sections: Sections, *, header: str, kind: str = "report") -> str:
-    """The page of a result; `kind` says in its title what it is. The same result gives the same text."""
+    """Return the page of a result; `kind` says in its title what it is. The same result gives the same text."""
     bodies = {name: body(result) for name, (_, body) in sections.items()}
     main = "\n".join(
         f'<section id="{name}">\n<h2>{sections[name][0]}</h2>\n{body}\n</section>'
@@ -44,26 +44,26 @@ def render_page(result: Json, sections: Sections, *, header: str, kind: str = "r
 
 # --- the top ---------------------------------------------------------------------------------------------------------
 def top(kicker: Iterable[Any], headline: str, tiles: str) -> str:
-    """The header: small facts, of which empty ones are left out, the sentence that answers, and tiles (HTML)."""
+    """Return the header: small facts, of which empty ones are left out, the sentence that answers, and tiles (HTML)."""
     facts = " · ".join(str(s) for s in kicker if s)
     title = re.sub(r"\(95 %:[^)]*\)", lambda m: m.group().replace(" ", "&nbsp;"), text(headline))
     return f'<p class="kicker">{text(facts)}</p>\n<h1>{title}</h1>\n{tiles}'
 
 
 def tile(label: str, figure: str, note: str = "", more: str = "") -> str:
-    """A figure in large letters (all HTML): what it is above, its interval below, and a badge or a bar."""
+    """Return a figure in large letters (all HTML): what it is above, its interval below, and a badge or a bar."""
     below = f"\n<small>{note}</small>" if note else ""
     size = ' class="long"' if len(figure) > LONG_FIGURE else ""
     return f'<div class="card tile"><small>{label}</small><b{size}>{figure}</b>{below}{more}</div>'
 
 
 def badge(kind: str, said: str) -> str:
-    """A verdict in its colour; kind: win, loss or even."""
+    """Return a verdict in its colour; kind: win, loss or even."""
     return f'<span class="badge {kind}">{said}</span>'
 
 
 def alarm_box(result: Json) -> str:
-    """The alarms that rang, in a box; a small line if none did; nothing if nobody looked."""
+    """Return the alarms that rang, in a box; a small line if none did; nothing if there was no check."""
     if not isinstance(result.get("alarms"), list):
         return ""
     found = rows(result["alarms"])
@@ -75,7 +75,7 @@ def alarm_box(result: Json) -> str:
 
 # --- how it was made, and what the words mean ------------------------------------------------------------------------
 def made(result: Json, facts: Json) -> str:
-    """The section that tells how to repeat it: command, facts, the time for each step, files."""
+    """Return the section on how to repeat it: command, facts, the time for each step, files."""
     command, files = result.get("command"), part(result.get("files"))
     again = f'<div class="card"><h3>To repeat it</h3><pre>{text(command)}</pre></div>' if command else ""
     facts = {**facts, "seed": str(facts["seed"])} if "seed" in facts else facts  # a name, not a quantity

@@ -10,7 +10,7 @@ from evallearn.report.formatting import DASH, Json, fixed, interval, number, pla
 
 
 def text(value: Any) -> str:
-    """Any value as text that is safe inside an element or a quoted attribute."""
+    """Return any value as text that is safe inside an element or a quoted attribute."""
     return escape(plain(value))
 
 
@@ -30,7 +30,7 @@ class Column(NamedTuple):
 
 
 def figure_of(key: str, show: Callable[[Any], str] = fixed) -> Callable[[Json], Cell]:
-    """The cell that shows the number `key` of a row."""
+    """Return a function that makes the cell with the number `key` of a row."""
     return lambda row: Cell(show(row.get(key)), number(row.get(key)))
 
 
@@ -39,12 +39,12 @@ def words_of(key: str) -> Callable[[Json], Cell]:
 
 
 def elo_interval(row: Json) -> Cell:
-    """The cell that shows the 95 % interval of a row's Elo."""
+    """Return the cell that shows the 95 % interval of a row's Elo."""
     return Cell(interval(row), number(row.get("low")))
 
 
 def table(columns: Sequence[Column], entries: Iterable[Json], *, heading: str = "") -> str:
-    """A sortable table in a card; the first column heads its row. Columns without any content are left out."""
+    """Return a sortable table in a card; the first column heads its row. Columns without any content are left out."""
     made = [[c.cell(e) for c in columns] for e in entries]
     kept = [i for i in range(len(columns)) if i == 0 or any(row[i].html not in ("", DASH) for row in made)]
     heads = "".join(_head(columns[i]) for i in kept)
@@ -68,13 +68,13 @@ def _cell(column: Column, cell: Cell, first: bool) -> str:
 
 
 def pairs(heading: str, items: Iterable[tuple[str, str]]) -> str:
-    """A card of names and values (HTML)."""
+    """Return a card of names and values (HTML)."""
     lines = "".join(f'<tr><th scope="row">{name}</th><td>{value}</td></tr>' for name, value in items)
     return f'<div class="card scroll"><h3>{heading}</h3><table class="pairs"><tbody>{lines}</tbody></table></div>'
 
 
 def figure(svg: str, caption: str, heading: str = "", *, beside: bool = False) -> str:
-    """A plot in a card, with its caption (HTML) below or beside it."""
+    """Return a plot in a card, with its caption (HTML) below or beside it."""
     title = f"<h3>{heading}</h3>" if heading else ""
     kind = "card beside" if beside else "card"
     return f'<figure class="{kind}"><div>{title}{svg}</div><figcaption>{caption}</figcaption></figure>'
@@ -86,14 +86,14 @@ def grid(*cards: str, kind: str = "") -> str:
 
 
 def named(row: Json) -> Cell:
-    """The name of an agent, with the colour that it has in the plots."""
+    """Return the name of an agent, with the colour that it has in the plots."""
     name = str(row.get("name", ""))
     kind = f" {name}" if name in ("linear", "neural") else ""
     return Cell(f'<span class="swatch{kind}"></span>{text(name)}')
 
 
 def agent(name: Any) -> str:
-    """The name of an agent as tables show it: short, its limit below, the whole of it as a title."""
+    """Return the name of an agent as tables show it: short, its limit below, the whole of it as a title."""
     said, limit = short_agent(name)
     below = f"<small>{text(limit)}</small>" if limit else ""
     return f'<span class="agent" title="{text(name)}">{text(said)}{below}</span>'

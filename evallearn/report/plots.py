@@ -71,7 +71,7 @@ WEAKEST = -450.0
 def drawing(
     width: float, height: float
 ) -> Callable[[Callable[Concatenate[Any, P], str]], Callable[Concatenate[str, P], str]]:
-    """A function that draws on a figure and returns its label -> one that takes an id and returns the SVG."""
+    """Turn a function that draws on a figure and returns its label into one that takes an id and returns the SVG."""
 
     def decorate(draw: Callable[Concatenate[Any, P], str]) -> Callable[Concatenate[str, P], str]:
         @wraps(draw)
@@ -93,7 +93,7 @@ def drawing(
 
 
 def _svg(figure: Any, plot_id: str, label: str) -> str:
-    """The figure as an <svg> element for a page: ids of its own, colours by variable, no address of any kind."""
+    """Return the figure as an <svg> element: ids of its own, colours by variable, no address of any kind."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata=ALONE)
     text = buffer.getvalue()
@@ -114,7 +114,7 @@ def _themed(style: re.Match[str]) -> str:
 
 
 def _name(name: Any) -> str:
-    """A name for an axis: on one line, and not too long."""
+    """Return a name for an axis: on one line, and not too long."""
     text = " ".join(plain(name).split())
     return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
 
@@ -124,7 +124,7 @@ def _colour(name: Any) -> str:
 
 
 def _series(entries: Sequence[Json], x: str, y: str) -> tuple[list[float], list[float]]:
-    """The points that have both figures."""
+    """Return the points that have both figures."""
     points = [(number(e.get(x)), number(e.get(y))) for e in entries]
     whole = [(a, b) for a, b in points if a is not None and b is not None]
     return [a for a, _ in whole], [b for _, b in whole]
@@ -138,7 +138,7 @@ def _whole_ticks(ax: Any) -> None:
 
 
 def _ends(entry: Json) -> tuple[float, float, float]:
-    """Elo and its interval; without one, the dot alone."""
+    """Return Elo and its interval; without one, the dot alone."""
     elo = number(entry.get("elo")) or 0.0
     low, high = number(entry.get("low")), number(entry.get("high"))
     return elo, elo if low is None else low, elo if high is None else high
@@ -146,7 +146,7 @@ def _ends(entry: Json) -> tuple[float, float, float]:
 
 # --- the ladder ------------------------------------------------------------------------------------------------------
 def ladder(plot_id: str, result: Json) -> str:
-    """Dots and intervals for every agent; the matches at equal time as diamonds below."""
+    """Draw dots and intervals for every agent; the matches at equal time as diamonds below."""
     equal = [e for e in rows(result.get("ladder")) if number(e.get("elo")) is not None]
     timed = [e for e in rows(result.get("equal_time")) if number(e.get("elo")) is not None]
     best = {str(e.get("name")): float(e["elo"]) for e in (*timed, *equal)}
@@ -176,7 +176,7 @@ def _ladder(figure: Any, names: list[str], equal: list[Json], timed: list[Json],
 
 
 def _scale(shown: list[tuple[float, float, float]]) -> tuple[float, float]:
-    """The ends of the axis: to the left it stops at WEAKEST, or random play would squeeze all others together."""
+    """Return the ends of the axis: to the left it stops at WEAKEST, or random play would squeeze all others."""
     left = max(WEAKEST, min([-50.0, *(max(low, elo - REACH) for elo, low, _ in shown)]))
     right = max([50.0, *(min(high, elo + REACH) for elo, _, high in shown)])
     return left - 0.05 * (right - left), right + 0.16 * (right - left)
@@ -217,7 +217,7 @@ def _ladder_legend(figure: Any, equal: list[Json], timed: list[Json]) -> None:
 # --- learning --------------------------------------------------------------------------------------------------------
 @drawing(5.2, 3.1)
 def elo_curve(figure: Any, generations: list[Json], zero: str) -> str:
-    """Elo of the linear Eval after each generation."""
+    """Draw the Elo of the linear evaluator after each generation."""
     ax = figure.add_subplot()
     known = [e for e in generations if number(e.get("elo")) is not None and number(e.get("generation")) is not None]
     x, y = _series(known, "generation", "elo")
@@ -236,7 +236,7 @@ def elo_curve(figure: Any, generations: list[Json], zero: str) -> str:
 
 
 def _promotions(ax: Any, known: Sequence[Json], x: list[float], y: list[float]) -> None:
-    """A dot for each generation: full if it took its incumbent's place, hollow if not."""
+    """Draw a dot for each generation: full if it took its incumbent's place, hollow if not."""
     for e, a, b in zip(known, x, y, strict=True):
         face = CARD if e.get("promoted") is False else LINEAR
         ax.plot([a], [b], "o", markersize=7, markerfacecolor=face, markeredgecolor=LINEAR, markeredgewidth=1.7)
@@ -244,7 +244,7 @@ def _promotions(ax: Any, known: Sequence[Json], x: list[float], y: list[float]) 
 
 @drawing(5.2, 3.1)
 def gate_plot(figure: Any, generations: list[Json]) -> str:
-    """Elo of each candidate against its incumbent, with the interval."""
+    """Draw the Elo of each candidate against its incumbent, with the interval."""
     gates = [{**part(g.get("gate")), "generation": g.get("generation"), "promoted": g.get("promoted")}
              for g in generations]  # fmt: skip
     known = [e for e in gates if number(e.get("elo")) is not None and number(e.get("generation")) is not None]
@@ -264,7 +264,7 @@ def gate_plot(figure: Any, generations: list[Json]) -> str:
 
 @drawing(5.2, 3.1)
 def loss_curve(figure: Any, generations: list[Json]) -> str:
-    """Held-out log loss after each generation, beside that of the best constant."""
+    """Draw the held-out log loss after each generation, beside that of the best constant."""
     ax = figure.add_subplot()
     x, y = _series(generations, "generation", "log_loss")
     ax.plot(
@@ -285,7 +285,7 @@ def loss_curve(figure: Any, generations: list[Json]) -> str:
 
 @drawing(5.7, 3.2)
 def training_curve(figure: Any, history: list[Json], name: str) -> str:
-    """Loss by epoch on the records that were learned from and on those that chose the epoch."""
+    """Draw the loss by epoch on the records that were learned from and on those that chose the epoch."""
     ax = figure.add_subplot()
     ax.plot(*_series(history, "epoch", "train_loss"), color=OTHER, linestyle=(0, (4, 3)), label="training records")
     x, y = _series(history, "epoch", "validation_loss")
@@ -312,7 +312,7 @@ def training_curve(figure: Any, history: list[Json], name: str) -> str:
 # --- calibration -----------------------------------------------------------------------------------------------------
 @drawing(3.7, 3.5)
 def calibration(figure: Any, name: str, metrics: Json) -> str:
-    """Predicted against actual value with 95 % intervals, and the share of the records in each bin as faint bars."""
+    """Draw predicted against actual value with 95 % intervals, and each bin's share of the records as faint bars."""
     ax = figure.add_subplot()
     bins = rows(metrics.get("calibration"))
     _bin_bars(ax, bins)
@@ -333,7 +333,7 @@ def calibration(figure: Any, name: str, metrics: Json) -> str:
 
 
 def _bin_bars(ax: Any, bins: list[Json]) -> None:
-    """Heights in 40 % of the plot: their sum says nothing, their shape does."""
+    """Draw bars of at most 40 % of the plot's height: their sum says nothing, their shape does."""
     whole = [[number(b.get(k)) for k in ("low", "high", "count")] for b in bins]
     known = [(low, high, n) for low, high, n in whole if low is not None and high is not None and n is not None]
     most = max((n for *_, n in known), default=0.0)

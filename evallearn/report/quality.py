@@ -1,4 +1,4 @@
-"""The page of `evallearn quality`: how good Evals are as judges of positions. What a result lacks, it leaves out."""
+"""The page of `evallearn quality`: how well evaluators value positions. What a result lacks, it leaves out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write_quality(result: Json, path: Path | str) -> Path:
 
 
 def render_quality(result: Json) -> str:
-    """The page; the same result gives the same text."""
+    """Return the page; the same result gives the same text."""
     return render_page(result, SECTIONS, header=_header(result), kind="quality of Evals")
 
 
@@ -56,7 +56,7 @@ def _header(result: Json) -> str:
 
 
 def headline(result: Json) -> str:
-    """One plain sentence that answers the question."""
+    """Answer the question in one plain sentence."""
     judged = [(v, e) for e in _evals(result) if (v := number(part(e.get("agreement")).get("value"))) is not None]
     if not judged:
         return "The suite has values of positions only: how the values of these Evals follow them."
@@ -180,7 +180,7 @@ depth, the more depends on where the search happens to stop.</p>"""
 
 
 def _odd_even(swings: list[Json]) -> list[Column]:
-    """A column for each setting."""
+    """Return a column for each setting."""
 
     def cell(i: int) -> Callable[[Json], Cell]:
         return lambda row: _with_error("odd_even")(rows(row.get("swings"))[i])

@@ -1,4 +1,4 @@
-"""The plots of a quality page: sign errors by phase, and the swing of values with depth, several Evals side by side."""
+"""The plots of a quality page: sign errors by phase, and how values change with depth, evaluators side by side."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME_LENGTH = 28
 
 
 def name_of(entry: Json) -> str:
-    """The name of an Eval for a legend: on one line, and not too long."""
+    """Return the name of an evaluator for a legend: on one line, and not too long."""
     text = " ".join(plain(short(entry.get("name", ""))).split())
     text = text.rpartition("/")[2] or text
     return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
@@ -25,7 +25,7 @@ def name_of(entry: Json) -> str:
 
 @drawing(5.4, 3.3)
 def phases(figure: Any, evals: Sequence[Json]) -> str:
-    """The share of wrong signs in each part of the game, with 95 % intervals."""
+    """Draw the share of wrong signs in each part of the game, with 95 % intervals."""
     ax = figure.add_subplot()
     names = [str(p.get("phase")) for p in rows(evals[0].get("phases"))]
     width = 0.8 / len(evals)
@@ -46,7 +46,7 @@ def phases(figure: Any, evals: Sequence[Json]) -> str:
 
 
 def _reach(found: Json, value: float) -> tuple[float, float]:
-    """How far the interval goes below and above the value; 0 where it is not known."""
+    """Return how far the interval goes below and above the value; 0 where it is not known."""
     low, high = number(found.get("low")), number(found.get("high"))
     return max(0.0, value - (value if low is None else low)), max(0.0, (value if high is None else high) - value)
 
@@ -59,7 +59,10 @@ def _percent(entry: Json) -> tuple[float, float, float]:
 
 @drawing(5.4, 3.3)
 def swing(figure: Any, evals: Sequence[Json], setting: int, key: str, label: str) -> str:
-    """`change` or `turned` by depth with 95 % intervals, a line for each Eval; setting: which of the swings."""
+    """Draw `change` or `turned` by depth with 95 % intervals, a line for each evaluator.
+
+    setting: which of the swings.
+    """
     ax = figure.add_subplot()
     for i, entry in enumerate(evals):
         steps = rows(part(rows(entry.get("swings"))[setting]).get("steps"))

@@ -220,7 +220,7 @@ MATCH_GLOSSARY = ARENA_GLOSSARY | {
 
 
 def document(title: str, header: str, nav: str, main: str, footer: str) -> str:
-    """The whole page. Its security policy lets nothing in from outside and runs no script but ours."""
+    """Return the whole page. Its security policy lets nothing in from outside and runs no script but ours."""
     digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     return f"""<!DOCTYPE html>

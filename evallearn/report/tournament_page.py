@@ -41,7 +41,7 @@ def write_tournament_report(result: Json, path: Path | str) -> Path:
 
 
 def render_tournament(result: Json) -> str:
-    """The page; the same result gives the same text."""
+    """Return the page; the same result gives the same text."""
     kind = "ladder" if result.get("answer") else "tournament"
     kicker = (f"evallearn {kind}", result.get("game"), _seed(result), result.get("folder"))
     header = top(kicker, tournament_headline(result), _tiles(result))
@@ -55,7 +55,7 @@ def _seed(result: Json) -> str:
 
 # --- in one sentence -------------------------------------------------------------------------------------------------
 def tournament_headline(result: Json) -> str:
-    """The answer if the result has one, or else who is first, and whether that is clear."""
+    """Return the answer if the result has one, or else who is first, and whether that is clear."""
     if result.get("answer"):
         return _shortened(str(result["answer"]), [str(r.get("name", "")) for r in _entries(result)])
     entries = _entries(result)
@@ -78,13 +78,13 @@ def _runner_up(entries: list[Json]) -> str:
 
 
 def _called(name: Any) -> str:
-    """An agent in a sentence."""
+    """Name an agent as in a sentence."""
     said, limit = short_agent(name)
     return f"{said} at {limit}" if limit else said
 
 
 def _shortened(sentence: str, names: list[str]) -> str:
-    """The sentence with short names; the longest first, because one may be the beginning of another."""
+    """Return the sentence with short names; the longest first, because one may be the beginning of another."""
     for name in sorted(filter(None, names), key=len, reverse=True):
         sentence = sentence.replace(name, _called(name))
     return re.sub(r"(?<=[ (])-(?=\d)", "−", sentence)
@@ -92,7 +92,10 @@ def _shortened(sentence: str, names: list[str]) -> str:
 
 # --- the list --------------------------------------------------------------------------------------------------------
 def _entries(result: Json) -> list[Json]:
-    """The ratings that have a figure, strongest first, each with rank, kind, games and costs; the anchor is `fixed`."""
+    """Return the ratings that have a figure, strongest first.
+
+    Each has rank, kind, games and costs; the anchor is `fixed`.
+    """
     known = [r for r in rows(result.get("ratings")) if number(r.get("elo")) is not None]
     known.sort(key=lambda r: -(number(r.get("elo")) or 0.0))
     return [{**r, "rank": i, **_details(str(r.get("name", "")), result)} for i, r in enumerate(known, 1)]
@@ -104,7 +107,7 @@ def _details(name: str, result: Json) -> Json:
 
 
 def _totals(name: str, matches: list[Json]) -> dict[str, float]:
-    """Games of an agent, and its costs as the mean over its matches."""
+    """Return the games of an agent, and its costs as the mean over its matches."""
     own = [(m, names_of(m).index(name)) for m in matches if name in names_of(m)]
     games = [g for m, _ in own if (g := number(m.get("games"))) is not None]
     costs = [costs_of(m, side) for m, side in own]
@@ -113,7 +116,7 @@ def _totals(name: str, matches: list[Json]) -> dict[str, float]:
 
 
 def _tiles(result: Json) -> str:
-    """The best of each kind; without kinds, the best."""
+    """Return tiles of the best of each kind; without kinds, of the best."""
     entries = _entries(result)
     kinds = dict.fromkeys(e["kind"] for e in entries)
     best = [next(e for e in entries if e["kind"] == k) for k in kinds] if len(kinds) > 1 else entries[:3]
@@ -204,7 +207,7 @@ def _cross_cell(name: str, other: str, match: Json | None) -> str:
 
 
 def _meetings(matches: list[Json]) -> dict[tuple[str, str], Json]:
-    """(row, column) -> the match as the row sees it."""
+    """Return (row, column) -> the match from the side of the row."""
     found: dict[tuple[str, str], Json] = {}
     for m in matches:
         a, b = names_of(m)
