@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evallearn.core.rng import scramble
 from evallearn.data.manifest import combine, no_records, read_manifest
 from evallearn.data.origin import Origin
 from evallearn.data.records import Record, from_table, read_header, read_shard, shard_paths
@@ -201,10 +202,9 @@ class Dataset:
 def is_test(seed: int, game_numbers: np.ndarray, share: float) -> np.ndarray:
     """bool[n]: which games are held out. A hash decides, so a game stays on its side however many are added."""
     salt = int.from_bytes(hashlib.sha256(f"split {seed}".encode()).digest()[:8], "little")
-    x = game_numbers.astype(np.uint64) + np.uint64(salt)  # wraps around; then SplitMix64's finaliser
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (x ^ (x >> np.uint64(31))) < np.uint64(int(share * 2.0**64))
+    x = game_numbers.astype(np.uint64) + np.uint64(salt)  # wraps around, as is meant
+    held_out: np.ndarray = scramble(x) < np.uint64(int(share * 2.0**64))
+    return held_out
 
 
 def _fixed(column: Any, kind: str, width: int) -> np.ndarray:

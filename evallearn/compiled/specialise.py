@@ -35,7 +35,7 @@ from evallearn.errors import GameError
 
 log = logging.getLogger("evallearn.compiled")
 HERE = Path(__file__).parent
-TOOLKIT = (HERE / "bits.py", HERE / "table.py")
+TOOLKIT = (HERE / "bits.py", HERE / "rng.py", HERE / "table.py")
 """What templates import themselves, out of the fingerprint's sight: the whole text counts."""
 COMPILE_ERRORS = (NumbaError, UnsupportedBytecodeError)
 """What Numba raises where it cannot compile; the second is no NumbaError."""
