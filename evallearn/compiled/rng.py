@@ -61,10 +61,16 @@ def drawn(word, probabilities, n):
 
 
 @jitable
-def uniform(ctx):
-    """Return the next random number, 0 <= u < 1; ctx.counter moves on."""
+def next_word(ctx):
+    """Return the next random word; ctx.counter moves on."""
     ctx.counter += GOLDEN
-    return unit(mix64(ctx.counter))
+    return mix64(ctx.counter)
+
+
+@jitable
+def uniform(ctx):
+    """Return the next random number, 0 <= u < 1."""
+    return unit(next_word(ctx))
 
 
 @jitable
