@@ -40,6 +40,8 @@ def quick_match(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, openin
     """
     if pairs < 2:
         raise SpecError(f"pairs={pairs!r} tell nothing of the error: give 2 or more")
+    if a.game.n_players != 2:
+        raise SpecError(f"a quick match has two players, {a.game.name} {a.game.n_players}: play a match (play_match)")
     game, rules, kernels = a.game, a.game.rules, (a.kernel(), b.kernel())
     if rules is None or kernels[0] is None or kernels[1] is None or b.game.rules.State is not rules.State:  # type: ignore[union-attr]  # a kernel has rules
         raise SpecError(f"{a.name} and {b.name} cannot meet: both must be Evals of one game on the compiled floor")

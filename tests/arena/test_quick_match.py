@@ -81,6 +81,13 @@ def test_evals_that_cannot_meet_are_refused():
             quick_match(a, b, pairs=2)
 
 
+@pytest.mark.parametrize(("name", "n"), [("2048", 1), ("three_player_connect", 3)])
+def test_a_quick_match_is_between_two(name, n):
+    e = hand(get_game(name), next(iter(get_game(name).heuristics)))
+    with pytest.raises(SpecError, match=f"a quick match has two players, {name} {n}: play a match"):
+        quick_match(e, e, pairs=2)
+
+
 def test_one_pair_is_too_few():
     e = hand(TTT, "lines")
     with pytest.raises(SpecError, match="pairs=1 tell nothing of the error: give 2 or more"):
