@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+from toys import python_path
 
 from evallearn import AlphaBeta, Limits, LinearEval, get_game, search_for
 from evallearn.arena.compiled_match import CompiledMatch, plays_in_kernel
@@ -57,6 +62,17 @@ def test_one_search_may_play_both_sides() -> None:
     found = CompiledMatch(game, (search, search), (limit, limit)).play(game.initial(), (0, 1))
     expected = move_by_move(game, game.initial(), (search, search), (limit, limit), (0, 1))
     assert (found.actions, found.utilities, found.moves, found.nodes) == expected
+
+
+def test_the_kernels_say_the_same_uncompiled() -> None:
+    script = (
+        "from test_quick_match import *; from test_compiled_match import test_one_search_may_play_both_sides as both\n"
+        "for game, opening in ((TTT, 3), (PIG, 0)): test_quick_match_equals_games_in_plain_python(game, opening)\n"
+        "both()"
+    )
+    here = Path(__file__).parent
+    env = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": python_path(here, here.parent)}
+    subprocess.run([sys.executable, "-c", script], env=env, check=True)
 
 
 def test_who_plays_in_the_kernel() -> None:
