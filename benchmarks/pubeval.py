@@ -17,13 +17,12 @@ from evallearn.compiled.hooks import bindings
 from evallearn.compiled.specialise import specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Game
-from evallearn.core.rng import scramble
+from evallearn.core.rng import SplitMix64, scramble
 from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import DataError
 from evallearn.games.backgammon.game import CONTACT
 from evallearn.games.backgammon.moves import BAR, CHECKERS, OFF, Side, State, is_race, turns
 from evallearn.games.backgammon.planes import count_at
-from evallearn.search.montecarlo.playouts import Stream, first_word
 
 TEMPLATE = Path(__file__).with_name("pubeval_kernel.py")
 FILES = ("WT.race", "WT.cntc")
@@ -69,7 +68,7 @@ def plain_move(s: State, weights: np.ndarray) -> int:
 
 def play_plain(game: Game, agents: tuple[Agent, Agent], seed: int, seat: int) -> float:
     """The points of agents[0], who is player `seat`: the oracle of the kernel, and for agents that it cannot play."""
-    s, dice = game.initial(), Stream(seed)
+    s, dice = game.initial(), SplitMix64(seed)
     while not game.is_terminal(s):
         player = game.to_play(s)
         if player == CHANCE:
@@ -106,7 +105,7 @@ class Kernels:
 
     def play(self, seed: int, seat: int) -> float:
         """The points of the Eval, which is player `seat`."""
-        words, begin = self._words(self.game.initial()), np.uint64(first_word(seed))
+        words, begin = self._words(self.game.initial()), np.uint64(SplitMix64(seed).state)
         return float(self.run.play(words, seat, begin, self.row, self.odds, self.params, self.weights))
 
     def _words(self, s: Any) -> np.ndarray:

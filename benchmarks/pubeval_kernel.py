@@ -11,11 +11,10 @@ import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
-from evallearn.compiled.bits import mix64, u64
+from evallearn.compiled.bits import u64
+from evallearn.compiled.rng import GOLDEN, drawn, mix64
 
 CHANCE, BAR, OFF, CHECKERS = -1, 0, 25, 15
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-LOW_BITS, UNIT = np.uint64(11), 2.0**-53
 
 
 @njit(nogil=True)
@@ -72,12 +71,7 @@ def greedy_move(s, row, params):
 def rolled(s, number, row, odds):
     """The outcome that the random word `number` falls on."""
     n = np.int64(chances(s, row, odds))
-    point, reached = np.float64(number >> LOW_BITS) * UNIT, 0.0
-    for i in range(n - 1):
-        reached += odds[i]
-        if point < reached:
-            return np.int64(row[i])
-    return np.int64(row[n - 1])
+    return np.int64(row[drawn(number, odds, n)])
 
 
 @njit(cache=CACHE, nogil=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evallearn.core.digest import digest
+from evallearn.core.rng import scramble
 from evallearn.data.manifest import combine, no_records, read_manifest
 from evallearn.data.origin import Origin
 from evallearn.data.records import Record, from_table, read_header, read_shard, shard_paths
@@ -128,7 +129,7 @@ class Dataset:
     @cached_property
     def checksum(self) -> str:
         """sha256 over the sha256 of all shards; of one folder it is the manifest's."""
-        return combine(hashlib.sha256(shard.path.read_bytes()).hexdigest() for shard in self._shards)
+        return combine(digest(shard.path.read_bytes()) for shard in self._shards)
 
     def verify(self) -> None:
         """Read every shard whole; raise DataError for one that is damaged or not what the manifest lists."""
@@ -205,11 +206,10 @@ class Dataset:
 
 def is_test(seed: int, game_numbers: np.ndarray, share: float) -> np.ndarray:
     """Return bool[n]: which games are held out. A hash decides, so a game stays on its side however many are added."""
-    salt = int.from_bytes(hashlib.sha256(f"split {seed}".encode()).digest()[:8], "little")
-    x = game_numbers.astype(np.uint64) + np.uint64(salt)  # wraps around; then SplitMix64's finaliser
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (x ^ (x >> np.uint64(31))) < np.uint64(int(share * 2.0**64))
+    salt = int.from_bytes(bytes.fromhex(digest(f"split {seed}"))[:8], "little")
+    x = game_numbers.astype(np.uint64) + np.uint64(salt)  # wraps around, as is meant
+    held_out: np.ndarray = scramble(x) < np.uint64(int(share * 2.0**64))
+    return held_out
 
 
 def _fixed(column: Any, kind: str, width: int) -> np.ndarray:

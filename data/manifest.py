@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 from collections.abc import Iterable
@@ -10,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from evallearn.core.checked import parse_checked, with_checksum
+from evallearn.core.digest import digest
 from evallearn.core.files import write_atomically
 from evallearn.core.shapes import has_shape
 from evallearn.data.origin import Origin
@@ -64,7 +64,7 @@ def build_manifest(origin: Origin, shards: Iterable[ShardInfo]) -> Manifest:
 
 def combine(checksums: Iterable[str]) -> str:
     """Combine many checksums into one."""
-    return hashlib.sha256("\n".join(checksums).encode()).hexdigest()
+    return digest("\n".join(checksums))
 
 
 def manifest_path(folder: Path) -> Path:

@@ -5,13 +5,13 @@ It stands in every shard, so that records which do not belong together are never
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evallearn.core.digest import digest
 from evallearn.core.shapes import has_shape
 
 if TYPE_CHECKING:
@@ -136,8 +136,5 @@ def short_name(agent: Agent) -> str:
 def agent_hash(agent: Agent) -> str:
     """Return twelve digits for what decides an agent's play beside its name: limits, tie-break and learned numbers."""
     seen = [type(agent).__name__, short_name(agent), *(str(getattr(agent, k, "")) for k in ("limits", "random_ties"))]
-    digest = hashlib.sha256(repr(seen).encode())
     tensors = getattr(getattr(agent, "evaluator", None), "tensors", dict)
-    for key, tensor in sorted(tensors().items()):
-        digest.update(key.encode() + np.ascontiguousarray(tensor).tobytes())
-    return digest.hexdigest()[:12]
+    return digest(repr(seen), *(part for named in sorted(tensors().items()) for part in named))[:12]

@@ -9,7 +9,6 @@ A shard is written beside its place, synced and renamed, so a kill leaves the ol
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import signal
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evallearn.core.checked import CHECKSUM, parse_checked, with_checksum
-from evallearn.core.digest import parse_json
+from evallearn.core.digest import digest, parse_json
 from evallearn.core.files import write_atomically
 from evallearn.data.origin import Origin
 from evallearn.errors import DataError
@@ -187,7 +186,7 @@ def write_shard(folder: Path, index: int, records: Sequence[Record], origin: Ori
     data = sink.getvalue()
     path = shard_path(folder, index)
     write_atomically(path, data)
-    return ShardInfo(path.name, hashlib.sha256(data).hexdigest(), **tally)
+    return ShardInfo(path.name, digest(data), **tally)
 
 
 def read_shard(path: Path, columns: Sequence[str] | None = None, sha256: str | None = None) -> tuple[Origin, pa.Table]:
@@ -199,7 +198,7 @@ def inspect_shard(path: Path, sha256: str | None = None) -> tuple[Origin, ShardI
     """Read a whole shard and count what is in it."""
     data = _bytes(path, sha256)
     origin, table = _parse(path, data, None)
-    return origin, ShardInfo(path.name, hashlib.sha256(data).hexdigest(), **_tally(table))
+    return origin, ShardInfo(path.name, digest(data), **_tally(table))
 
 
 def read_header(path: Path) -> tuple[Origin, dict[str, int]]:
@@ -220,7 +219,7 @@ def _bytes(path: Path, sha256: str | None) -> bytes:
         data = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path} cannot be read ({error.strerror}): rerun the command that made it") from None
-    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+    if sha256 is not None and digest(data) != sha256:
         raise DataError(f"{path} is not the file that manifest.json lists (other checksum): {REMAKE}")
     return data
 

@@ -12,7 +12,8 @@ import numpy as np
 from domineering import SIZE, State
 
 from evallearn import Rules
-from evallearn.compiled.bits import jitable, lowest_bit, mix64, popcount, u64
+from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
+from evallearn.compiled.rng import mix64
 
 ZERO, ONE, DOWN = u64(0), u64(1), u64(SIZE)
 UPRIGHT = u64(0b00000_11111_11111_11111_11111)  # where an upright domino may begin,

@@ -17,7 +17,7 @@ from functools import cache
 from typing import NamedTuple
 
 from evallearn.core.game import CHANCE, Game, Heuristic
-from evallearn.core.rng import MASK64, scramble
+from evallearn.core.rng import GOLDEN, MASK64, scramble
 from evallearn.errors import BadNotation, IllegalAction
 
 MAX_BRANCHING, MAX_LEVELS = 8, 31
@@ -25,7 +25,6 @@ FIELD = 5
 """Bits of a number in the word that holds a shape."""
 MIDDLE = 1 << 40
 """The node number of value 0 in a tree of known order."""
-GOLDEN = 0x9E3779B97F4A7C15
 WORTH, FEATURE, COUNT, MOVER, END, ROLL, ODDS, NOISE, THREAT, CHILD, PASS = (i << 8 for i in range(11))
 """What a hash is drawn for; players and actions are added."""
 BEST_FIRST, WORST_FIRST = 1, 2

@@ -30,7 +30,8 @@ from hashed_trees import (
     Shape,
 )
 
-from evallearn.compiled.bits import jitable, mix64, u64
+from evallearn.compiled.bits import jitable, u64
+from evallearn.compiled.rng import mix64
 from evallearn.core.rules import Rules
 
 ZERO, ONE, TWO, EIGHT, FOUR, MASK5 = u64(0), u64(1), u64(2), u64(8), u64(4), u64(31)

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from evallearn import get_game, load
-from evallearn.arena.journal import weights_mark
 from evallearn.cli import run
+from evallearn.core.digest import weights_mark
 from evallearn.errors import DataError, EvallearnError
 from evallearn.learn import LearnConfig, Run, learn
 from evallearn.learn.fitting import Move

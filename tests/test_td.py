@@ -214,7 +214,7 @@ def test_opponents_without_compiled_floor_end_with_2(tmp_path, capsys):
     pytest.importorskip("gnubg_nn")
     words = ["td", "backgammon,features=tesauro", "--run", str(tmp_path), "--games", "8", "--opponent", "gnubg:0"]
     assert run(words) == 2
-    assert "opponent gnubg:0 has no compiled floor: meetings need one; choose another" in told(capsys)
+    assert "opponent gnubg:0 has no compiled floor: quick matches need one; choose another" in told(capsys)
 
 
 def test_games_that_nets_cannot_learn_end_with_2(tmp_path, capsys):

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, mix64, u64
+from evallearn.compiled.bits import jitable, u64
+from evallearn.compiled.rng import mix64
 from evallearn.core.game import CHANCE, Game, Heuristic
 from evallearn.core.patterns import PatternSet
 from evallearn.core.rules import Rules

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, mix64, u64
+from evallearn.compiled.bits import jitable, u64
+from evallearn.compiled.rng import mix64
 from evallearn.core.game import Game, Heuristic
 from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, mix64
+from evallearn.compiled.bits import jitable
+from evallearn.compiled.rng import mix64
 from evallearn.core.rng import MASK64, scramble
 
 STEP = 0x9E3779B97F4A7C15

@@ -19,7 +19,7 @@ from evallearn.arena.openings import Opening
 from evallearn.arena.seating import Played
 from evallearn.arena.sets import SetReader, is_count, packed_opening, packed_set, require
 from evallearn.core.checked import Journal, read_checked, write_checked
-from evallearn.core.digest import json_digest, plain_json, tensors_digest
+from evallearn.core.digest import json_digest, plain_json, weights_mark
 from evallearn.core.game import Game
 from evallearn.core.shapes import has_shape
 from evallearn.core.trust import is_inside
@@ -33,16 +33,6 @@ Sets = dict[int, tuple[Opening, list[Played]]]
 def identity(agent: Agent) -> str:
     """Return the agent's name and, where it has weights, a digest of them: a file may change under the same name."""
     return agent.name + weights_mark(getattr(agent, "evaluator", None))
-
-
-def weights_mark(evaluator: Any) -> str:
-    """Return ` #` and a digest of the evaluator's weights, or nothing if it has none."""
-    while hasattr(evaluator, "below"):  # tables over an evaluator: its weights are what may change
-        evaluator = evaluator.below
-    if not hasattr(evaluator, "tensors"):
-        return ""
-    squash = f" {evaluator.squash}" if evaluator.squash != "tanh" else ""  # the same weights, other values
-    return f" #{tensors_digest(evaluator.tensors())[:10]}{squash}"
 
 
 class MatchJournal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -12,13 +11,14 @@ from typing import Any
 from evallearn._version import __version__
 from evallearn.agents import Agent, parse_evaluator
 from evallearn.arena.adjudication import NO_ADJUDICATION, Adjudication
-from evallearn.arena.journal import MatchJournal, identity, read_names, read_sets, weights_mark
+from evallearn.arena.journal import MatchJournal, identity, read_names, read_sets
 from evallearn.arena.openings import Opening, openings, read_openings, read_text, take
 from evallearn.arena.records import GameRecord, replay
 from evallearn.arena.result import MatchResult, Tally
 from evallearn.arena.seating import Played
 from evallearn.arena.sprt import Sprt
 from evallearn.arena.table import Table
+from evallearn.core.digest import digest, weights_mark
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
 from evallearn.core.locks import hold_folder
@@ -99,7 +99,7 @@ class MatchConfig(Settings):
 
 def _marked(openings: Path) -> str:
     """Return the file's name and a digest of what it says now."""
-    return f"{openings} #{hashlib.sha256(read_text(openings).encode()).hexdigest()[:10]}"
+    return f"{openings} #{digest(read_text(openings))[:10]}"
 
 
 def play_match(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.positions import read_position
-from evallearn.core.rng import scramble
+from evallearn.core.rng import GOLDEN, scramble
 from evallearn.data.boards import board_of, on_fastest_floor
 from evallearn.errors import BadNotation, SpecError
 
@@ -31,7 +31,7 @@ class Opening(NamedTuple):
 
 def mix(number: int) -> int:
     """Return 62 well-mixed bits; neighbouring numbers give unrelated ones, and 0 does not give 0."""
-    return scramble(number + 0x9E3779B97F4A7C15) >> 2
+    return scramble(number + GOLDEN) >> 2
 
 
 def draw(outcomes: Sequence[Action], probabilities: Sequence[float], seed: int) -> Action:

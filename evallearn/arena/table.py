@@ -15,6 +15,7 @@ from typing import Any
 
 from evallearn.agents import Agent, SearchAgent
 from evallearn.arena.adjudication import NO_ADJUDICATION, Adjudication, Watch
+from evallearn.arena.compiled_match import CompiledMatch, plays_in_kernel
 from evallearn.arena.openings import Opening, draw, mix
 from evallearn.arena.seating import Played, Seats, seatings
 from evallearn.core.evaluator import Evaluator
@@ -22,7 +23,6 @@ from evallearn.core.game import CHANCE, Action, Game
 from evallearn.core.search import SearchResult
 from evallearn.data.boards import board_of, on_fastest_floor
 from evallearn.errors import EngineError, IllegalAction
-from evallearn.search.duel import Duel, can_duel
 
 MAX_PLIES = 100_000
 """Of a game that never ends: no shipped game lasts a tenth of it."""
@@ -53,9 +53,8 @@ class Table:
     def play(self, opening: Opening, number: int, seats: Seats) -> Played:
         """One game of set `number`."""
         here = self._here = self._here or _Here(self)
-        if here.duel:
-            found = here.duel.play(opening.state, seats)
-            return Played(seats, found.actions, found.utilities, found.moves, found.nodes, found.seconds)
+        if here.compiled:
+            return here.compiled.play(opening.state, seats)
         played = Played(seats, [], [], [0, 0], [0, 0], [0.0, 0.0])
         game = _Game(self, here, opening, mix(mix(self.seed) + number), played)
         game.play()
@@ -72,7 +71,7 @@ class _Here:
 
     def __init__(self, table: Table) -> None:
         self.board = board_of(on_fastest_floor(table.game))
-        self.duel = _duel(table) if table.quick and not str(table.adjudication) else None
+        self.compiled = _compiled(table) if table.quick and not str(table.adjudication) else None
         self.followers = [a for a in {id(a): a for a in table.agents}.values() if a.follows]
         self.agents, self.warm = table.agents, [False, False]
         """warm: who of A and B has moved before."""
@@ -89,16 +88,16 @@ class _Here:
         return found.seconds
 
 
-def _duel(table: Table) -> Duel | None:
+def _compiled(table: Table) -> CompiledMatch | None:
     """The kernel for whole games, if both agents are quick searches."""
     agents = [a for a in table.agents if isinstance(a, SearchAgent) and not a.draws]
     if len(agents) < 2:
         return None
     a, b = (agent.built() for agent in agents)
     limits = agents[0].limits, agents[1].limits
-    if not (can_duel(a, limits[0]) and can_duel(b, limits[1])):
+    if not (plays_in_kernel(a, limits[0]) and plays_in_kernel(b, limits[1])):
         return None
-    return Duel(table.game, (a, b), limits)  # type: ignore[arg-type]  # alpha-beta, as can_duel has found
+    return CompiledMatch(table.game, (a, b), limits)  # type: ignore[arg-type]  # alpha-beta, as was just found
 
 
 class _Game:

@@ -6,7 +6,6 @@ what was played before.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -19,7 +18,7 @@ from evallearn.agents import Agent
 from evallearn.arena.match import MatchConfig, check_match, play_held_match
 from evallearn.arena.ratings import Rating, bradley_terry
 from evallearn.arena.result import MatchResult, Tally
-from evallearn.core.digest import plain_json
+from evallearn.core.digest import digest, plain_json
 from evallearn.core.files import file_name
 from evallearn.core.game import Game
 from evallearn.core.locks import hold_folder
@@ -61,7 +60,7 @@ class TournamentResult:
 def match_folder(base: Path, game: Game, agents: Sequence[Agent], config: MatchConfig) -> Path:
     """Return where a match is kept: the same terms, the same folder."""
     terms = json.dumps(config.terms(game, agents), sort_keys=True)
-    return base / f"{file_name(game.name.partition(',')[0])}-{hashlib.sha256(terms.encode()).hexdigest()[:12]}"
+    return base / f"{file_name(game.name.partition(',')[0])}-{digest(terms)[:12]}"
 
 
 def pairings(n: int, *, gauntlet: bool = False) -> list[tuple[int, int]]:

@@ -72,8 +72,8 @@ class Units(click.ParamType):  # type: ignore[type-arg]  # generic only in newer
 @click.option(
     "--teacher", type=click.Path(dir_okay=False, path_type=Path), help="A net that plays while this one learns."
 )
-@click.option("--opponent", default="", help="Of the meetings.  [default: the game's first hand-written heuristic]")
-@click.option("--pairs", type=click.IntRange(2, 10**6), default=500, show_default=True, help="Of a meeting.")
+@click.option("--opponent", default="", help="Of quick matches.  [default: the game's first hand-written heuristic]")
+@click.option("--pairs", type=click.IntRange(2, 10**6), default=500, show_default=True, help="Of a quick match.")
 @click.option("--threads", type=in_range(THREADS), help="That play; the result is the same.  [default: all cores]")
 @click.option("--tensorboard", is_flag=True, help="Write TensorBoard event files into the run's folder.")
 @click.option("--seed", type=in_range(SEED), default=1, show_default=True)

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
-from evallearn.core.rng import MASK64, scramble
+from evallearn.core.rng import MASK64
 
 _marked: set[Any] = set()
 
@@ -44,11 +44,6 @@ def lowest_bit(x: Any) -> int:
     return int((x & -x).bit_length() - 1)
 
 
-def mix64(x: Any) -> np.uint64:
-    """A bijective scramble of a word (the finaliser of SplitMix64), for hash keys."""
-    return np.uint64(scramble(int(x)))
-
-
 def word_of_float(x: Any) -> np.uint64:
     """The 32 bits of a float32, in a word."""
     return np.uint64(np.float32(x).view(np.uint32))
@@ -57,21 +52,6 @@ def word_of_float(x: Any) -> np.uint64:
 def float_of_word(x: Any) -> np.float32:
     """The float32 that the lower 32 bits are."""
     return np.uint32(int(x) & 0xFFFFFFFF).view(np.float32)
-
-
-_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
-
-
-@overload(mix64, inline="always")
-def _mix64(x):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
-    def impl(x):  # type: ignore[no-untyped-def]
-        x = np.uint64(x)
-        x = (x ^ (x >> _30)) * _M1
-        x = (x ^ (x >> _27)) * _M2
-        return x ^ (x >> _31)
-
-    return impl
 
 
 @overload(u64, inline="always")

@@ -35,7 +35,7 @@ from evallearn.errors import GameError
 
 log = logging.getLogger("evallearn.compiled")
 HERE = Path(__file__).parent
-TOOLKIT = (HERE / "bits.py", HERE / "table.py")
+TOOLKIT = (HERE / "bits.py", HERE / "rng.py", HERE / "table.py")
 """What templates import themselves, out of the fingerprint's sight: the whole text counts."""
 COMPILE_ERRORS = (NumbaError, UnsupportedBytecodeError)
 """What Numba raises where it cannot compile; the second is no NumbaError."""
@@ -141,9 +141,8 @@ def _leave_uncompiled(module: ModuleType) -> None:
     def runnable(function: FunctionType) -> Any:
         @functools.wraps(function)
         def run(*args: Any) -> Any:
-            views = (a.view(np.recarray) if isinstance(a, np.ndarray) and a.dtype.names else a for a in args)
             with np.errstate(over="ignore"):
-                return function(*views)
+                return function(*map(_with_named_fields, args))
 
         run.signatures = ()  # type: ignore[attr-defined]  # as a dispatcher that has compiled nothing
         return run
@@ -153,6 +152,14 @@ def _leave_uncompiled(module: ModuleType) -> None:
             setattr(module, name, runnable(value))
     if hasattr(module, "to_fixed_tuple"):
         vars(module)["to_fixed_tuple"] = lambda words, n: tuple(words[:n])
+
+
+def _with_named_fields(argument: Any) -> Any:
+    """An array of records whose fields are attributes, in a tuple too; anything else as it is."""
+    if type(argument) is tuple:  # not a state
+        return tuple(map(_with_named_fields, argument))
+    is_record = isinstance(argument, np.ndarray) and argument.dtype.names
+    return argument.view(np.recarray) if is_record else argument
 
 
 def announce(what: str, function: Any) -> None:

@@ -1,4 +1,4 @@
-"""Digests of what a file or an Eval holds, and JSON text that a stranger may have written."""
+"""Digests of what a file or an evaluator holds, all by SHA-256; and JSON text that a stranger may have written."""
 
 from __future__ import annotations
 
@@ -23,16 +23,34 @@ def plain_json(data: Mapping[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps(data))  # type: ignore[no-any-return]  # JSON may be anything
 
 
+def digest(*parts: str | bytes | np.ndarray) -> str:
+    """Return the sha256 of the parts, one after another."""
+    found = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            found.update(np.ascontiguousarray(part).data)
+        else:
+            found.update(part.encode() if isinstance(part, str) else part)
+    return found.hexdigest()
+
+
 def json_digest(plain: Mapping[str, Any], belongs_to: str = "") -> str:
     """Return the sha256 of what a JSON object says, however it is laid out, and of what it belongs to."""
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(f"{belongs_to}\n{text}".encode()).hexdigest()
+    return digest(f"{belongs_to}\n{text}")
 
 
 def tensors_digest(tensors: Mapping[str, np.ndarray]) -> str:
     """Return the sha256 of the tensors' names, types, shapes and numbers."""
-    digest = hashlib.sha256()
-    for name, tensor in sorted(tensors.items()):
-        digest.update(f"{name} {tensor.dtype} {tensor.shape} ".encode())
-        digest.update(np.ascontiguousarray(tensor).data)
-    return digest.hexdigest()
+    found = sorted(tensors.items())
+    return digest(*(part for name, t in found for part in (f"{name} {t.dtype} {t.shape} ", t)))
+
+
+def weights_mark(evaluator: Any) -> str:
+    """Return ` #` and a digest of the evaluator's weights, or nothing if it has none."""
+    while hasattr(evaluator, "below"):  # tables over an Eval: its weights are what may change
+        evaluator = evaluator.below
+    if not hasattr(evaluator, "tensors"):
+        return ""
+    squash = f" {evaluator.squash}" if evaluator.squash != "tanh" else ""  # the same weights, other values
+    return f" #{tensors_digest(evaluator.tensors())[:10]}{squash}"

@@ -10,7 +10,6 @@ The compiled floor does the same arithmetic in the same order, so both floors ag
 
 from __future__ import annotations
 
-import hashlib
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.digest import digest
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import Game, State
 from evallearn.errors import EvaluatorError, GameError
@@ -45,13 +45,13 @@ def fixed_positions(game: Game) -> Iterator[State]:
 
 
 def _feature_hash(game: Game) -> str:
-    digest = hashlib.sha256(repr((game.name, tuple(game.feature_names), game.n_phases)).encode())
+    parts: list[str | bytes] = [repr((game.name, tuple(game.feature_names), game.n_phases))]
     for s in fixed_positions(game):
         seen = game.features(s, game.viewer(s))
         if not np.isfinite(seen).all():
             raise not_finite(game, s, seen)
-        digest.update(np.asarray(seen, "<f4").tobytes() + bytes([game.phase(s) % 256]))
-    return digest.hexdigest()[:12]
+        parts.append(np.asarray(seen, "<f4").tobytes() + bytes([game.phase(s) % 256]))
+    return digest(*parts)[:12]
 
 
 def not_finite(game: Game, s: State, seen: Sequence[float]) -> GameError:

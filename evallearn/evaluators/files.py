@@ -5,7 +5,6 @@ A file may come from a stranger. Nothing in it is executed; it is refused unless
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.digest import digest
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.files import write_atomically
 from evallearn.core.game import Game
@@ -104,11 +104,13 @@ def _header(evaluator: FeatureEval) -> dict[str, Any]:
 
 def _checksum(tensors: dict[str, np.ndarray], squash: str = "tanh") -> str:
     """sha256 over the numbers: a flipped bit would still be a number. And over what makes values of them."""
-    digest = hashlib.sha256(b"" if squash == "tanh" else f"{squash} ".encode(errors="backslashreplace"))
-    for name in sorted(tensors):
-        kind = "<i4" if tensors[name].dtype == np.int32 else "<f4"  # which would not tell all of them apart
-        digest.update(name.encode() + np.ascontiguousarray(tensors[name], kind).tobytes())
-    return digest.hexdigest()
+    parts: list[str | bytes | np.ndarray] = []
+    if squash != "tanh":
+        parts.append(f"{squash} ".encode(errors="backslashreplace"))
+    for name, tensor in sorted(tensors.items()):
+        kind = "<i4" if tensor.dtype == np.int32 else "<f4"  # which would not tell all of them apart
+        parts += [name, tensor.astype(kind, copy=False)]
+    return digest(*parts)
 
 
 def _now() -> str:

@@ -8,7 +8,6 @@ to the last bit, and what a file holds is what was computed with. Tables are lar
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.digest import digest
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game, State
 from evallearn.core.patterns import PatternSet
@@ -227,7 +227,5 @@ def _cell_hash(game: Game) -> str:
     )
     if game.stacks:
         shape = (*shape, [list(s) for s in game.stacks], [[list(c) for c in held] for held in game.stack_contents])
-    digest = hashlib.sha256(repr(shape).encode())
-    for s in fixed_positions(game):
-        digest.update(repr((list(map(int, game.cells(s, game.to_play(s)))), game.phase(s))).encode())
-    return digest.hexdigest()[:12]
+    seen = ((list(map(int, game.cells(s, game.to_play(s)))), game.phase(s)) for s in fixed_positions(game))
+    return digest(repr(shape), *map(repr, seen))[:12]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evallearn.core.rng import GAME_STEP, GOLDEN, UNIT, scramble
+
 RESAMPLES = 400
 """The ends of a 95 % interval then move by some 5 % of its width from seed to seed."""
 LEVEL = (0.025, 0.975)
@@ -46,19 +48,11 @@ def interval(value: float, draws: np.ndarray) -> Interval:
 
 def poisson_counts(games: np.ndarray, resamples: int, seed: int) -> np.ndarray:
     """Return float64[n, resamples]: how often each game (by its number) is in each resample."""
-    salt = np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
-    step = np.arange(1, resamples + 1, dtype=np.uint64) * np.uint64(0xD1B54A32D192ED03)
-    x = _mixed(games.astype(np.uint64) + salt)[:, None] + step  # wraps around, as is meant
-    u = (_mixed(x) >> np.uint64(11)) * 2.0**-53
+    salt = np.uint64((seed * GOLDEN + 0x632BE59BD9B4E019) % 2**64)
+    step = np.arange(1, resamples + 1, dtype=np.uint64) * np.uint64(GAME_STEP)
+    x = scramble(games.astype(np.uint64) + salt)[:, None] + step  # wraps around, as is meant
+    u: np.ndarray = (scramble(x) >> 11) * UNIT
     return np.searchsorted(_CDF, u.ravel(), side="right").reshape(u.shape).astype(np.float64)
-
-
-def _mixed(x: np.ndarray) -> np.ndarray:
-    """Apply SplitMix64's finaliser, as in evallearn.core.rng, to arrays."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: np.ndarray = x ^ (x >> np.uint64(31))
-    return mixed
 
 
 def by_game(game: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

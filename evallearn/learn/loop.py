@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from evallearn.agents import RandomAgent, SearchAgent, parse_evaluator
-from evallearn.arena.journal import weights_mark
 from evallearn.core.checked import write_checked
+from evallearn.core.digest import weights_mark
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.locks import hold_folder
 from evallearn.core.search import Limits

@@ -17,9 +17,8 @@ from typing import Any
 
 from evallearn.agents import Agent, SearchAgent, default_limits
 from evallearn.arena import MatchConfig, play_match
-from evallearn.arena.journal import weights_mark
 from evallearn.core.checked import read_checked, write_checked
-from evallearn.core.digest import json_digest, plain_json
+from evallearn.core.digest import json_digest, plain_json, weights_mark
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.files import file_name
 from evallearn.core.game import Game

@@ -7,13 +7,14 @@ from both seats: is it still getting better, and how good is it?
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from evallearn._version import __version__
 from evallearn.agents import parse_evaluator
+from evallearn.arena.quick_match import quick_match
 from evallearn.core.checked import read_checked, write_checked
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
@@ -23,7 +24,6 @@ from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
-from evallearn.train.meeting import Meeting, meet
 from evallearn.train.neural import NeuralTrainer
 from evallearn.train.self_taught import Progress
 
@@ -42,9 +42,9 @@ class TdRun:
     folder: Path
     trainer: NeuralTrainer
     opponent: str = ""
-    """Of the fixed meetings, as a person wrote it; empty: the game's first hand-written heuristic, if it has one."""
+    """Whom the net meets, as a person wrote it; empty: the game's first hand-written heuristic, if it has one."""
     pairs: int = 500
-    """Of a meeting, each played from both seats."""
+    """Of a quick match, each played from both seats."""
     command: str = ""
     events: Any = None
     """Something with add_scalar(tag, value, step), as TensorBoard's writer."""
@@ -63,8 +63,8 @@ class TdRun:
         rival = parse_evaluator(self.opponent, self.game, trust=FULL_TRUST) if self.opponent else None
         if rival is not None and rival.kernel() is None:
             raise SpecError(
-                f"opponent {self.opponent} has no compiled floor: meetings need one; choose another, and play it in "
-                "`evallearn match` afterwards"
+                f"opponent {self.opponent} has no compiled floor: quick matches need one; choose another, and play it "
+                "in `evallearn match` afterwards"
             )
         with hold_folder(self.folder):
             return self._learn(rival, games, seconds, on_progress, on_look)
@@ -134,9 +134,9 @@ class TdRun:
         }  # fmt: skip
         before = self._last()
         if before is not None:
-            point["last"] = self._meet(net, before)
+            point["last"] = self._quick_match(net, before)
         if rival is not None:
-            point["fixed"] = self._meet(net, rival)
+            point["fixed"] = self._quick_match(net, rival)
         self.curve.append(point)
         save_evaluator(net, self.folder / "net.safetensors")
         save_evaluator(net, self.folder / "last.safetensors")
@@ -145,10 +145,9 @@ class TdRun:
         if on_look is not None:
             on_look(point)
 
-    def _meet(self, net: NetEval, other: Evaluator) -> dict[str, float]:
+    def _quick_match(self, net: NetEval, other: Evaluator) -> dict[str, float]:
         plies = 0 if self.game.has_chance else 2 * self.game.opening_plies
-        met: Meeting = meet(net, other, pairs=self.pairs, seed=self.trainer.seed, opening_plies=plies)
-        return {"points": met.points, "standard_error": met.standard_error, "games": met.games}
+        return asdict(quick_match(net, other, pairs=self.pairs, seed=self.trainer.seed, opening_plies=plies))
 
     def _made(self) -> dict[str, Any]:
         return {"name": "net", "command": self.command}
@@ -181,14 +180,14 @@ class TdRun:
         }  # fmt: skip
 
 
-MEETING = {"points": float, "standard_error": float, "games": int}
+PLAYED = {"points": float, "standard_error": float, "games": int}
 POINT = {"games": int, "moves": int, "seconds": float, "loss": float, "games_per_second": float, "steps": int}
 """Of a learning curve."""
 
 
 def is_point(point: Any) -> bool:
     """Return True for a point of a learning curve, as a page can draw it."""
-    return has_shape(point, POINT) and has_shape({k: point[k] for k in ("last", "fixed") if k in point}, {ALL: MEETING})
+    return has_shape(point, POINT) and has_shape({k: point[k] for k in ("last", "fixed") if k in point}, {ALL: PLAYED})
 
 
 def events_of(folder: Path) -> Any:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import random
 
 from evallearn.core.game import CHANCE, Action, Game, State
-from evallearn.core.rng import MASK64, scramble
-
-SALT = 0x9E3779B97F4A7C15
-"""So that seed 0 and game 0 are no special case."""
+from evallearn.core.rng import GOLDEN, MASK64, scramble
 
 
 def dice_of(seed: int, number: int) -> random.Random:
     """Return the random numbers of game `number`: unrelated to those of any other, whoever plays it."""
-    return random.Random(scramble(scramble(seed + SALT) ^ (number * SALT & MASK64)))
+    return random.Random(scramble(scramble(seed + GOLDEN) ^ (number * GOLDEN & MASK64)))
 
 
 def random_action(game: Game, s: State, rng: random.Random) -> Action:

@@ -18,7 +18,6 @@ with fewer checkers come first, and every move leads to a lower number.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from functools import lru_cache
@@ -27,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.digest import digest
 from evallearn.core.files import data_folder, write_atomically
 from evallearn.errors import GameError
 from evallearn.games.backgammon.moves import CHECKERS, HOME, ROLLS, Side
@@ -136,10 +136,7 @@ def save(table: Bearoff, path: Path | str) -> Path:
 
 
 def _checksum(parts: dict[str, np.ndarray]) -> str:
-    digest = hashlib.sha256()
-    for name in SHAPES:
-        digest.update(np.ascontiguousarray(parts[name], "<f4").tobytes())
-    return digest.hexdigest()
+    return digest(*(parts[name].astype("<f4", copy=False) for name in SHAPES))
 
 
 def load(path: Path | str) -> Bearoff:

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, lowest_bit, mix64
+from evallearn.compiled.bits import jitable, lowest_bit
+from evallearn.compiled.rng import mix64
 from evallearn.core.game import CHANCE
 from evallearn.core.rules import Rules
 from evallearn.games.backgammon.features_rules import OPPOSING_HOME, rich_player, tesauro_active, tesauro_player

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, lowest_bit, mix64, popcount, u64
+from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
+from evallearn.compiled.rng import mix64
 from evallearn.core.rules import Rules
 from evallearn.games.checkers import moves as plain
 from evallearn.games.checkers.features_rules import features_mover

@@ -11,7 +11,6 @@ Sets that overlap leave gaps, one place in seven, which cost next to nothing in 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import lzma
 import math
@@ -23,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evallearn.core.digest import digest
 from evallearn.core.files import data_folder, write_atomically
 from evallearn.errors import GameError
 from evallearn.games.checkers.moves import BLACK, N_SQUARES, WHITE, State, bit, sides, squares_of
@@ -244,7 +244,7 @@ def save_table(table: EndgameTable, path: Path | str) -> Path:
         "format": FORMAT,
         "game": "checkers",
         "pieces": table.pieces,
-        "checksum": hashlib.sha256(data).hexdigest(),
+        "checksum": digest(data),
     }
     compressed = np.frombuffer(lzma.compress(data), np.uint8)
     write_atomically(path, save({"values": compressed}, metadata={KEY: json.dumps(header, sort_keys=True)}))
@@ -267,7 +267,7 @@ def load_table(path: Path | str) -> EndgameTable:
     packed = np.frombuffer(data, np.uint8)
     if len(packed) != n_bytes or np.any(packed & packed >> 1 & 0b01010101):  # no code is 3
         raise GameError(f"{path} does not hold the values of {pieces} pieces: {REMEDY}")
-    if hashlib.sha256(data).hexdigest() != header.get("checksum"):
+    if digest(data) != header.get("checksum"):
         raise GameError(f"{path} is damaged: its values do not have the checksum of its header: {REMEDY}")
     return EndgameTable(pieces, packed)
 

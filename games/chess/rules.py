@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, mix64, u64
+from evallearn.compiled.bits import jitable, u64
+from evallearn.compiled.rng import mix64
+from evallearn.core.rng import GOLDEN
 from evallearn.core.rules import Rules
 from evallearn.games.chess.bitboards import (
     EIGHT,
@@ -61,7 +63,7 @@ RIGHTS_KEPT = np.array(
     np.uint64,
 )
 """By square: the castling rights that survive a move from it or to it."""
-SALTS = tuple(u64(0x9E3779B97F4A7C15 * i) for i in range(1, 6))
+SALTS = tuple(u64(GOLDEN * i) for i in range(1, 6))
 
 
 # --- a move ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, mix64, u64
+from evallearn.compiled.bits import jitable, u64
+from evallearn.compiled.rng import mix64
 from evallearn.core.rules import Rules
 from evallearn.games.matches.game import MAX_MATCHES, MAX_PILES, State
 

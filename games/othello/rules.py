@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, lowest_bit, mix64, popcount, u64
+from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
+from evallearn.compiled.rng import mix64
 from evallearn.core.rules import Rules
 from evallearn.games.othello import game as plain
 from evallearn.games.othello.game import PASS, State

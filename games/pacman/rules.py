@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, mix64, popcount, u64
+from evallearn.compiled.bits import jitable, popcount, u64
+from evallearn.compiled.rng import mix64
 from evallearn.core.rules import Rules
 from evallearn.games.pacman import state as world
 from evallearn.games.pacman.bounds_rules import bounds_mover

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, mix64, popcount, u64
+from evallearn.compiled.bits import jitable, popcount, u64
+from evallearn.compiled.rng import mix64
 from evallearn.core.rules import Rules
 from evallearn.games.connect_four.rules import COLUMN, has_four, open_lines
 from evallearn.games.three_player_connect import game as plain

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, mix64, popcount, u64
+from evallearn.compiled.bits import jitable, popcount, u64
+from evallearn.compiled.rng import mix64
 from evallearn.core.rules import Rules
 from evallearn.games.tic_tac_toe import game as plain
 from evallearn.games.tic_tac_toe.game import State

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable, lowest_bit, mix64, popcount, u64
+from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
+from evallearn.compiled.rng import mix64
 from evallearn.core.game import CHANCE
 from evallearn.core.rules import Rules
 from evallearn.games.twenty_forty_eight.game import LOG_STEPS, SNAKES, TILE_CHANCES

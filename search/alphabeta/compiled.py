@@ -196,6 +196,23 @@ class CompiledAlphaBeta:
             raise Interrupted(result)
         return result
 
+    def chooser(self, limits: Limits) -> tuple[Any, tuple[Any, ...]]:
+        """Return what finds a move inside another kernel, by one thread, and what it carries: see move_kernel.py."""
+        module = specialise(HERE / "move_kernel.py", prepare=self.kernels.prepare, deepen=self.kernels.deepen)
+        depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
+        nodes = NO_LIMIT if limits.nodes is None else int(limits.nodes)
+        own = (self.boxes[0], self.params[0], self.table.words)
+        return module.choose, (*own, depth, nodes, limits.nodes is not None, self.win, ASPIRATION * self.win)
+
+    def write_age(self) -> None:
+        """Let a kernel go on with the table where Python left it."""
+        self.at["age"][0] = self.table.age
+        self.at["readable_age"][0] = 0 if self.keep_table else 1
+
+    def read_age(self) -> None:
+        """Go on with the table where a kernel left it."""
+        self.table.age = int(self.at["age"][0])
+
     def search_without(self, off: Sequence[str], s: State, limits: Limits) -> SearchResult:
         """See `AlphaBeta`."""
         before, keep = {name: self.at[name][0].item() for name in off}, self.keep_table

@@ -11,14 +11,18 @@ from evallearn.compiled.table import AGES, NOTHING
 
 
 @njit(nogil=True)
-def choose(box, eval_box, words, past, max_depth, free, win, margin):
-    """The action for the position in ctx.words, or -1 if the game is over there.
+def choose(s, past, side):
+    """Return the action for `s`, or -1 if the game is over there, and the nodes searched.
 
-    words: the table's memory; past: see `prepare`.
+    past: see `prepare`; side: see `CompiledAlphaBeta.chooser`.
     """
+    box, eval_box, words, max_depth, node_limit, free, win, margin = side
     ctx = box[0]
+    for i, word in enumerate(s):
+        ctx.words[i] = word
+    ctx.node_limit = node_limit
     if prepare(box, past) < 0:
-        return np.int64(-1)
+        return np.int64(-1), np.int64(0)
     for i in range(ctx.n_root):
         ctx.ranks[i] = i
     ctx.best_index = 0
@@ -30,7 +34,7 @@ def choose(box, eval_box, words, past, max_depth, free, win, margin):
     ctx.leaves = 0
     ctx.unsound = 0
     deepen(box, eval_box, max_depth, free, win, margin)
-    return np.int64(ctx.root_actions[ctx.best_index])
+    return np.int64(ctx.root_actions[ctx.best_index]), np.int64(ctx.nodes)
 
 
 @njit(nogil=True)

@@ -29,7 +29,7 @@ in a small table of its own: others put such an action off to the end of their r
 import numpy as np
 from numba import njit
 
-from evallearn.compiled.bits import mix64
+from evallearn.compiled.rng import mix64
 from evallearn.compiled.table import (
     EXACT,
     LOWER,

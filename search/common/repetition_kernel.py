@@ -9,7 +9,7 @@ CUTS_AT_DEPTH says whether `depth` bounds the plies searched, but for extensions
 import numpy as np
 from numba import njit
 
-from evallearn.compiled.bits import mix64
+from evallearn.compiled.rng import mix64
 
 RETURN = 4
 """Plies in which a position can come back at the earliest; so its third occurrence is at least twice as far."""

@@ -1,6 +1,6 @@
 """A position with dice is played to the end, an Eval choosing every move and judging the luck of every roll.
 
-Not `rollout.py`, whose playouts move at random. The luck of a roll is what the Eval thinks of the position after the
+Not `montecarlo`, whose playouts move at random. The luck of a roll is what the Eval thinks of the position after the
 best move, less the mean over all rolls. `evallearn.arena.rollout` makes a value of many such games.
 """
 
@@ -15,13 +15,13 @@ import numpy as np
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Game, State
-from evallearn.core.rng import scramble
+from evallearn.core.rng import SplitMix64, scramble
 from evallearn.core.settings import whole
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
 from evallearn.search.common.deepening_compiled import NO_LIMIT, player_bindings
 from evallearn.search.common.requirements import cut_at_depth, require_own_eval, require_unfinished
-from evallearn.search.montecarlo.playouts import Stream, first_word, longest_playout
+from evallearn.search.montecarlo.playouts import longest_playout
 
 MOVES = whole(1, 10**6)
 """After which a game may be cut."""
@@ -81,7 +81,7 @@ class _Plain:
         self.job, self.game, self.evaluator = job, job.game, job.evaluator
 
     def play(self, seed: int) -> Rolled:
-        game, player, s, dice, luck = self.game, self.job.player, self.job.s, Stream(seed), 0.0
+        game, player, s, dice, luck = self.game, self.job.player, self.job.s, SplitMix64(seed), 0.0
         moves, plies = self.job.truncate or NO_LIMIT, longest_playout(game)
         while not game.is_terminal(s):
             if moves <= 0 or plies <= 0:
@@ -138,6 +138,6 @@ class _Compiled:
             raise explain_failure(error, what) from None
 
     def play(self, seed: int) -> Rolled:
-        self.kernels.play(self.box, self.params, self.player, np.uint64(first_word(seed)))
+        self.kernels.play(self.box, self.params, self.player, np.uint64(SplitMix64(seed).state))
         row = self.box[0]
         return Rolled(float(row["value"]) + 0.0, float(row["luck"]), bool(row["cut"]))

@@ -5,18 +5,16 @@ State, actions, result, is_terminal, to_play, chances            the game's `Rul
 utility_player(s, player), evaluate_player(s, player, params)    values to any player
 N_WORDS, CACHE                                                   words of a state; whether the disk cache is on
 
-`ctx` is the record of dice_rollout.py, where the plain floor is too: both play the same games to the last bit.
+`ctx` is the record of rollout.py, where the plain floor is too: both play the same games to the last bit.
 """
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
-from evallearn.compiled.bits import mix64
+from evallearn.compiled.rng import GOLDEN, drawn, mix64
 
 CHANCE = -1
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-LOW_BITS, UNIT = np.uint64(11), 2.0**-53
 
 
 @njit(nogil=True)
@@ -40,17 +38,6 @@ def best_move(s, ctx, params):
 @njit(nogil=True)
 def is_choice(s):
     return not is_terminal(s) and to_play(s) != CHANCE
-
-
-@njit(nogil=True)
-def drawn(number, odds, n):
-    """The outcome that the random word `number` falls on."""
-    point, reached = np.float64(number >> LOW_BITS) * UNIT, 0.0
-    for i in range(n - 1):
-        reached += odds[i]
-        if point < reached:
-            return i
-    return n - 1
 
 
 @njit(cache=CACHE, nogil=True)

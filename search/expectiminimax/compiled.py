@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.bits import mix64
 from evallearn.compiled.hooks import bindings
+from evallearn.compiled.rng import mix64
 from evallearn.compiled.specialise import specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import Game

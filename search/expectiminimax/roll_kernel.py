@@ -9,9 +9,8 @@ ctx.low[ply, i] and at most ctx.high[ply, i]; so their mean lies between ctx.lea
 import numpy as np
 from numba import njit
 
-from evallearn.compiled.bits import mix64
+from evallearn.compiled.rng import GOLDEN, drawn, mix64
 
-GOLDEN, SHIFT, UNIT = np.uint64(0x9E3779B97F4A7C15), np.uint64(11), 2.0**-53
 UNSETTLED = -1.0
 """In place of the variance of an outcome whose value is not known yet."""
 SLACK = 2.0**-44 * max(abs(WORST), abs(BEST))
@@ -93,13 +92,7 @@ def draw(k, n, ply, ctx):
         ctx.throws[i] = 0
     stream = mix64(k ^ ctx.seed)
     for j in range(ctx.samples):
-        x = np.float64(mix64(stream + np.uint64(j + 1) * GOLDEN) >> SHIFT) * UNIT
-        i = 0
-        below = ctx.odds[ply, 0]
-        while below <= x and i < n - 1:
-            i += 1
-            below += ctx.odds[ply, i]
-        ctx.throws[i] += 1
+        ctx.throws[drawn(mix64(stream + np.uint64(j + 1) * GOLDEN), ctx.odds[ply], n)] += 1
     kept = np.int64(0)
     for i in range(n):
         if ctx.throws[i] > 0:

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
-from evallearn.core.rng import scramble
+from evallearn.core.rng import GOLDEN, drawn, scramble
 from evallearn.core.search import IsCutoff
 from evallearn.search.common.deepening import Line
 from evallearn.search.expectiminimax.plain import LEFT_OUT, Filtered
@@ -29,7 +29,6 @@ SLACK = 2.0**-44
 """Of the largest utility, per outcome: far more than the rounding of a sum, so that a bound never excludes the sum."""
 SALT = 0x57A2
 """Anything, mixed twice: keys are often one small number mixed once, and must not meet seeds or other keys."""
-GOLDEN = 0x9E3779B97F4A7C15
 
 
 class Found(NamedTuple):
@@ -299,12 +298,7 @@ class Star(Filtered):
         counts = [0] * len(odds)
         stream = scramble(self._key(s) ^ self.stream)
         for j in range(throws):
-            x = (scramble(stream + (j + 1) * GOLDEN) >> 11) * 2.0**-53
-            i, below = 0, odds[0]
-            while below <= x and i < len(odds) - 1:
-                i += 1
-                below += odds[i]
-            counts[i] += 1
+            counts[drawn(scramble(stream + (j + 1) * GOLDEN), odds)] += 1
         return counts
 
     def _key(self, s: State) -> int:

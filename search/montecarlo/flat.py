@@ -7,10 +7,11 @@ from typing import Any
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game, State
+from evallearn.core.rng import SplitMix64
 from evallearn.core.search import Limits, SearchResult
 from evallearn.search.common.backend import Floor, eval_kernel
 from evallearn.search.common.requirements import require_decision, require_own_eval
-from evallearn.search.montecarlo.playouts import Playouts, Stream, playout_plies, require_simulations
+from evallearn.search.montecarlo.playouts import Playouts, playout_plies, require_simulations
 from evallearn.search.montecarlo.result import Counts, SampledAction, answer, best_mean
 
 
@@ -78,7 +79,7 @@ class PlainFlat:
     def sample(self, s: State, limits: Limits, seed: int | None, start: float) -> tuple[list[SampledAction], bool]:
         """What the playouts said of each action, and whether Ctrl-C ended them."""
         require_decision(self.game, s)
-        player, actions, stream = self.game.to_play(s), self.game.actions(s), Stream(seed)
+        player, actions, rng = self.game.to_play(s), self.game.actions(s), SplitMix64(seed)
         values: list[list[float]] = [[] for _ in actions]
         done, interrupted = 0, False
         try:
@@ -88,7 +89,7 @@ class PlainFlat:
                 i = done % len(actions)
                 t = self.game.result(s, actions[i])
                 ended = self.game.is_terminal(t)
-                values[i].append((self.playouts.end(t) if ended else self.playouts(t, stream))[player])
+                values[i].append((self.playouts.end(t) if ended else self.playouts(t, rng))[player])
                 done += 1
         except KeyboardInterrupt:
             interrupted = True

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Template: UCT specialised to one game and one Eval. See `specialise`; injected are the functions of playout_kernel.py
 
-load, scaled, draw, place_on_path, over, note_end, note_guess, playout, begin
+load, place_on_path, over, note_end, note_guess, playout, begin
 
 and, beside the game's own that are named there, WIN (the best utility), IMPLICIT (whether minimax values are kept) and
 CACHE (whether the disk cache is on). The plain floor is mcts_plain.py, which explains the algorithm; both agree
@@ -16,10 +16,9 @@ import math
 import numpy as np
 from numba import njit
 
-from evallearn.compiled.bits import mix64
+from evallearn.compiled.rng import GOLDEN, drawn, mix64, scaled
 
 CHANCE = -1
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 PROVEN = 4
 """Bit in the status of a node whose value is proven. The others are what `over` answered: the game ended there."""
 
@@ -113,7 +112,7 @@ def roll(s, node, tree, ctx):
     """The child of a chance node that the dice say."""
     n = chances(s, ctx.row, ctx.probabilities)
     ctx.rng += GOLDEN
-    return np.int64(tree[node].first) + draw(mix64(ctx.rng), ctx.probabilities, n)
+    return np.int64(tree[node].first) + drawn(mix64(ctx.rng), ctx.probabilities, n)
 
 
 @njit(nogil=True)

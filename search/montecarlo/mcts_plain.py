@@ -8,9 +8,10 @@ from time import perf_counter
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.rng import SplitMix64
 from evallearn.core.search import Limits, SearchResult
 from evallearn.search.common.requirements import require_decision
-from evallearn.search.montecarlo.playouts import Playouts, Stream, Vector, longest_playout
+from evallearn.search.montecarlo.playouts import Playouts, Vector, longest_playout
 from evallearn.search.montecarlo.result import Counts, SampledAction, answer, most_visited
 
 MAX_TREE_PLIES = 1000
@@ -76,7 +77,7 @@ class PlainMCTS:
     def search(self, s: State, limits: Limits, *, seed: int | None) -> SearchResult:
         start = perf_counter()
         require_decision(self.game, s)
-        self.stream, self.leaves, self.deepest, done = Stream(seed), 0, 0, 0
+        self.rng, self.leaves, self.deepest, done = SplitMix64(seed), 0, 0, 0
         self.max_depth = self.settings.depth_of(limits)
         self.low, self.high = self.settings.first_range
         self.bonus = self.settings.first_bonus
@@ -143,7 +144,7 @@ class PlainMCTS:
         if node.visits and len(line) <= self.max_depth and self.add_children(node):
             return None
         self.leaves += 1
-        return self.playouts(node.state, self.stream)
+        return self.playouts(node.state, self.rng)
 
     def back_up(self, line: list[Node], better: list[float | None], outcome: Vector) -> float:
         """Each node on the line adds what the outcome is worth to who chose it; returns what the first action added.
@@ -191,7 +192,7 @@ class PlainMCTS:
         """
         children = node.children
         if node.tried < len(children):
-            i, j = node.tried, node.tried + self.stream.below(len(children) - node.tried)
+            i, j = node.tried, node.tried + self.rng.below(len(children) - node.tried)
             children[i], children[j] = children[j], children[i]
             node.tried += 1
             return children[i], None
@@ -209,7 +210,7 @@ class PlainMCTS:
 
     def roll(self, node: Node) -> Node:
         """The child that the dice say."""
-        return node.children[self.stream.index(self.game.chances(node.state))]
+        return node.children[self.rng.index(self.game.chances(node.state))]
 
     # --- what is known for certain -----------------------------------------------------------------------------------
     def prove(self, line: list[Node], outcome: Vector) -> None:

@@ -15,35 +15,14 @@ import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
-from evallearn.compiled.bits import mix64
+from evallearn.compiled.rng import GOLDEN, drawn, mix64, scaled
 
 CHANCE = -1
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-HALF, LOW_BITS = np.uint64(32), np.uint64(11)
-UNIT = 2.0**-53
 
 
 @njit(nogil=True)
 def load(ctx):
     return State(*to_fixed_tuple(ctx.words, N_WORDS))
-
-
-@njit(nogil=True)
-def scaled(number, n):
-    """The random word `number` as an index below `n`; the bias is below n / 2**32."""
-    return np.int64(((number >> HALF) * np.uint64(n)) >> HALF)
-
-
-@njit(nogil=True)
-def draw(number, probabilities, n):
-    """The outcome that the random word `number` falls on."""
-    point = np.float64(number >> LOW_BITS) * UNIT
-    reached = 0.0
-    for i in range(n - 1):
-        reached += probabilities[i]
-        if point < reached:
-            return np.int64(i)
-    return np.int64(n - 1)
 
 
 @njit(nogil=True)
@@ -98,7 +77,7 @@ def playout(s, here, ctx, params):
         number = mix64(rng)
         if HAS_CHANCE and to_play(s) == CHANCE:
             n = chances(s, row, ctx.probabilities)
-            s = result(s, np.int64(row[draw(number, ctx.probabilities, n)]))
+            s = result(s, np.int64(row[drawn(number, ctx.probabilities, n)]))
         else:
             n = actions(s, row)
             s = result(s, np.int64(row[scaled(number, n)]))

@@ -2,50 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import CHANCE, Action, Game, State
-from evallearn.core.rng import MASK64, scramble
+from evallearn.core.game import CHANCE, Game, State
+from evallearn.core.rng import SplitMix64
 from evallearn.core.search import Limits
 from evallearn.errors import SearchError
 
-GOLDEN = 0x9E3779B97F4A7C15
-"""The step of SplitMix64: 2**64 divided by the golden ratio."""
 LONGEST_PLAYOUT = 10_000
 """Plies after which a playout is cut where the game has no rules for the compiled floor that name a bound."""
 
 Vector = tuple[float, ...]
 """What something is worth to each player."""
-
-
-class Stream:
-    """Random numbers that both floors can draw: SplitMix64."""
-
-    def __init__(self, seed: int | None) -> None:
-        self.state = first_word(seed)
-
-    def word(self) -> int:
-        self.state = (self.state + GOLDEN) & MASK64
-        return scramble(self.state)
-
-    def below(self, n: int) -> int:
-        """0 .. n - 1; the bias is below n / 2**32."""
-        return ((self.word() >> 32) * n) >> 32
-
-    def index(self, chances: Sequence[tuple[Action, float]]) -> int:
-        """Which outcome the dice say."""
-        point, reached = (self.word() >> 11) * 2.0**-53, 0.0
-        for i, (_, probability) in enumerate(chances[:-1]):
-            reached += probability
-            if point < reached:
-                return i
-        return len(chances) - 1
-
-
-def first_word(seed: int | None) -> int:
-    """Where the random numbers of a search begin; without a seed always at the same place."""
-    return scramble(0 if seed is None else seed)
 
 
 class Playouts:
@@ -56,16 +23,16 @@ class Playouts:
         self.players, self.middle = range(game.n_players), middle(game)
         self.two_sided = game.n_players == 2 and game.zero_sum
 
-    def __call__(self, s: State, stream: Stream) -> Vector:
+    def __call__(self, s: State, rng: SplitMix64) -> Vector:
         """What became of the unfinished `s`."""
         game = self.game
         for _ in range(self.plies):
             if game.to_play(s) == CHANCE:
                 chances = game.chances(s)
-                s = game.result(s, chances[stream.index(chances)][0])
+                s = game.result(s, chances[rng.index(chances)][0])
             else:
                 actions = game.actions(s)
-                s = game.result(s, actions[stream.below(len(actions))])
+                s = game.result(s, actions[rng.below(len(actions))])
             if game.is_terminal(s):
                 return self.end(s)
         return self.guess(s)

@@ -13,17 +13,18 @@ from evallearn.compiled.hooks import bindings, utility_to_any
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game, State
+from evallearn.core.rng import SplitMix64
 from evallearn.core.rules import Rules
 from evallearn.core.search import Limits
 from evallearn.search.common.repetition import looking_back
 from evallearn.search.common.requirements import require_decision
 from evallearn.search.common.threads import KernelThreads
-from evallearn.search.montecarlo.playouts import first_word, middle
+from evallearn.search.montecarlo.playouts import middle
 from evallearn.search.montecarlo.result import SampledAction
 
 TEMPLATE = Path(__file__).with_name("playout_kernel.py")
 RULE_NAMES = ("State", "actions", "result", "is_terminal", "to_play", "key", "clock", "chances")
-SHARED = ("load", "scaled", "draw", "place_on_path", "over", "note_end", "note_guess", "playout", "begin")
+SHARED = ("load", "place_on_path", "over", "note_end", "note_guess", "playout", "begin")
 """What mcts_kernel.py uses of playout_kernel.py."""
 MOST_SIMULATIONS = (1 << 31) - 1
 """Of a search: nodes count them in 32 bits. The fastest game takes half an hour for them."""
@@ -109,7 +110,7 @@ class CompiledPlayouts:
         """Write the position and a fresh start into the record; returns the words of the positions before it."""
         self.at["words"][0][:] = self.game.encode(s)
         self.at["done"][0] = self.at["leaves"][0] = self.at["stop"][0] = 0
-        self.at["rng"][0] = first_word(seed)
+        self.at["rng"][0] = SplitMix64(seed).state
         for name in ("visits", "totals", "squares"):
             self.at[name][0][:] = 0
         history = self.game.history(s)

@@ -17,9 +17,9 @@ from toys import Takeaway, python_path
 
 from evallearn.agents import RandomAgent, SearchAgent, parse_agent
 from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, Tally, match_folder, play_match
-from evallearn.arena.journal import identity, read_sets, weights_mark
+from evallearn.arena.journal import identity, read_sets
 from evallearn.core.checked import line_text
-from evallearn.core.digest import json_digest
+from evallearn.core.digest import json_digest, weights_mark
 from evallearn.core.search import Limits
 from evallearn.errors import DataError
 from evallearn.evaluators import LinearEval, SolvedEval

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
 from evallearn.compiled import bits
-from evallearn.compiled.bits import jitable, lowest_bit, mix64, popcount, u64
+from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
 from evallearn.core.rng import MASK64
 
 words = st.integers(0, MASK64) | st.sampled_from([1 << i for i in range(64)]) | st.just(MASK64)
@@ -25,11 +25,6 @@ def compiled_popcount(x):
 @njit
 def compiled_lowest_bit(x):
     return lowest_bit(x)
-
-
-@njit
-def compiled_mix64(x):
-    return mix64(x)
 
 
 @njit
@@ -50,26 +45,6 @@ def test_lowest_bit_is_the_same_on_both_floors(x):
     assert x & ((1 << i) - 1) == 0
 
 
-@given(words | st.just(0))
-def test_mix64_is_the_same_on_both_floors(x):
-    mixed = compiled_mix64(np.uint64(x))
-    assert mixed == mix64(x) == mix64(np.uint64(x))
-    assert isinstance(mix64(x), np.uint64)
-
-
-def test_mix64_is_the_finaliser_of_splitmix64():
-    """The first two outputs of SplitMix64 with seed 0 are those of its state, scrambled."""
-    golden = 0x9E3779B97F4A7C15
-    assert int(mix64(golden)) == 0xE220A8397B1DCDAF
-    assert int(mix64(2 * golden)) == 0x6E789E6AA1B965F4
-
-
-@given(st.lists(words, unique=True, max_size=200))
-@settings(max_examples=25)
-def test_mix64_is_a_bijection(xs):
-    assert len({int(mix64(x)) for x in xs}) == len(xs)
-
-
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_u64_of_a_signed_number_is_the_same_on_both_floors(x):
     assert u64(x) == compiled_u64(np.int64(x)) == x % 2**64
@@ -84,12 +59,9 @@ def test_u64_keeps_a_word(x):
 def test_compiled_answers_have_types_that_stay_unsigned():
     assert compiled_u64.signatures
     word = np.uint64(1 << 63)
-    for function in (compiled_popcount, compiled_lowest_bit, compiled_mix64, compiled_u64):
+    for function in (compiled_popcount, compiled_lowest_bit, compiled_u64):
         function(word)
-    returns = {
-        f.__name__: str(f.overloads[f.signatures[-1]].signature.return_type) for f in (compiled_mix64, compiled_u64)
-    }
-    assert returns == {"compiled_mix64": "uint64", "compiled_u64": "uint64"}
+    assert str(compiled_u64.overloads[compiled_u64.signatures[-1]].signature.return_type) == "uint64"
 
 
 def test_jitable_function_stays_a_plain_function():

@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from evallearn.agents import RandomAgent
-from evallearn.arena.journal import weights_mark
 from evallearn.cli import run
 from evallearn.compiled.specialise import specialise
+from evallearn.core.digest import weights_mark
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.errors import EvallearnError, EvaluatorError
 from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator

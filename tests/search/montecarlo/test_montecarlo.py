@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import random
 import subprocess
@@ -11,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from simulations import FLOORS, built, game_of
 from toys import CoinRace, Dice, DoubleMove, Seats, Takeaway, TreeGame, python_path
@@ -25,7 +23,6 @@ from evallearn.errors import SearchError
 from evallearn.games.pig import game as pig
 from evallearn.search.montecarlo.flat import FlatMonteCarlo
 from evallearn.search.montecarlo.mcts import MCTS
-from evallearn.search.montecarlo.playouts import Stream
 from evallearn.search.montecarlo.result import SampledAction, most_visited
 
 long = pytest.mark.long
@@ -144,22 +141,6 @@ def test_ties_go_to_the_earlier_action_or_to_a_seeded_one() -> None:
     search = MCTS(game, solver=False)
     assert search.search((), Limits(nodes=4)).action == 0
     assert {search.search((), Limits(nodes=4), seed=i).action for i in range(40)} == {0, 1, 2, 3}
-
-
-def test_random_numbers_are_those_of_splitmix64() -> None:
-    stream = Stream(None)
-    stream.state = 1234567
-    # as Vigna's reference in C prints them
-    assert [stream.word() for _ in range(3)] == [6457827717110365317, 3203168211198807973, 9817491932198370423]
-
-
-def test_choices_are_uniform_and_rolls_as_likely_as_they_are() -> None:
-    stream = Stream(3)
-    counts = np.bincount([stream.below(7) for _ in range(14_000)], minlength=7)
-    assert np.abs(counts - 2000).max() < 5 * math.sqrt(2000)
-    dice = [("a", 0.1), ("b", 0.6), ("c", 0.3)]
-    rolls = np.bincount([stream.index(dice) for _ in range(10_000)], minlength=3)
-    assert np.abs(rolls - np.array([1000, 6000, 3000])).max() < 5 * math.sqrt(2400)
 
 
 # --- what is proven --------------------------------------------------------------------------------------------------

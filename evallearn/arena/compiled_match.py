@@ -1,0 +1,131 @@
+"""Whole games in one kernel call, where Python between the moves would take longer than the moves.
+
+`WholeGames` plays any two choosers; `CompiledMatch` two alpha-beta searches of quick moves. The games are those that
+are played move by move, to the last node: tests/arena/test_compiled_match.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evallearn.arena.seating import Played, Seats
+from evallearn.compiled.hooks import bindings, utility_to_any
+from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
+from evallearn.core.game import Game, State
+from evallearn.core.search import Limits, Search
+from evallearn.search.alphabeta.compiled import SHORT_DEPTH, CompiledAlphaBeta
+from evallearn.search.alphabeta.search import AlphaBeta
+from evallearn.search.common.deepening_compiled import NO_LIMIT, SHORT_NODES
+from evallearn.search.common.repetition import looking_back
+from evallearn.search.common.requirements import MAX_DEPTH
+
+TEMPLATE = Path(__file__).with_name("match_kernel.py")
+
+
+class Chooser(NamedTuple):
+    """How one side finds its moves inside a kernel."""
+
+    name: str
+    """Of its Eval."""
+    choose: Any
+    """choose(s, past, side) -> (action, or -1 if the game is over by repetition; nodes)."""
+    side: tuple[Any, ...]
+    """What it carries from move to move."""
+
+
+class WholeGames:
+    """Games of two choosers, A and B, each inside the kernel from its first ply to its last."""
+
+    def __init__(self, game: Game, a: Chooser, b: Chooser, *, longest: int) -> None:
+        """longest: plies, rolls included, after which a game is cut and counts as even."""
+        rules = game.rules
+        assert rules is not None
+        self.game, self.sides = game, (a.side, b.side)
+        self.what = f"games of {game.name} between the {a.name} and the {b.name} Eval"
+        self.kernels: Any = specialise(
+            TEMPLATE,
+            **bindings(rules, "State", "actions", "result", "is_terminal", "to_play", "chances"),
+            utility_player=utility_to_any(rules),
+            remember=looking_back(rules).remember,
+            choose_a=a.choose,
+            choose_b=b.choose,
+            N_WORDS=rules.n_words,
+            HAS_CHANCE=game.has_chance,
+            HAS_CLOCK=rules.clock is not None,
+        )
+        rolls = max(1, rules.max_outcomes)
+        fields: list[Any] = [
+            ("words", "u8", (rules.n_words,)), ("n_past", "i8"), ("longest", "i8"), ("opening_plies", "i8"),
+            ("seed", "u8"), ("counter", "u8"), ("seats", "i8", (game.n_players,)),
+            ("utilities", "f8", (game.n_players,)), ("moves", "i8", (2,)), ("nodes", "i8", (2,)),
+            ("cycles", "i8", (2,)), ("actions", "i4", (longest,)), ("choices", "i4", (rules.max_actions,)),
+            ("outcomes", "i4", (rolls,)), ("odds", "f8", (rolls,)),
+        ]  # fmt: skip
+        self.box = np.zeros(1, np.dtype(fields, align=True))
+        self.row = self.box[0]
+        self.row["longest"] = longest
+        self.past = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
+
+    def warm_up(self, kernel: Any, run: Callable[[], Any]) -> None:
+        """Compile, or fetch from the disk, before the first clock starts to run."""
+        announce(self.what, kernel)
+        try:
+            run()
+        except COMPILE_ERRORS as error:
+            raise explain_failure(error, self.what) from None
+
+    def place(self, s: State) -> None:
+        """Let the next game begin at `s`."""
+        row, history = self.row, self.game.history(s)
+        row["words"], row["n_past"] = self.game.encode(s), len(history)
+        row["moves"], row["nodes"], row["cycles"] = 0, 0, 0
+        if history:
+            self.past[: len(history)] = history
+
+
+def plays_in_kernel(search: Search, limits: Limits) -> bool:
+    """Whether its moves take milliseconds and need no clock: one thread of alpha-beta, compiled."""
+    if not isinstance(search, AlphaBeta) or search.floor != "compiled" or limits.seconds is not None:
+        return False
+    inner = search._search
+    short = inner.cuts_at_depth and (limits.depth or MAX_DEPTH) <= SHORT_DEPTH
+    return len(inner.boxes) == 1 and (short or (limits.nodes or NO_LIMIT) <= SHORT_NODES)
+
+
+class CompiledMatch:
+    """Games between two searches, each with its limits."""
+
+    def __init__(self, game: Game, searches: tuple[AlphaBeta, AlphaBeta], limits: tuple[Limits, Limits]) -> None:
+        """searches: those that `plays_in_kernel`. One object may play both sides."""
+        assert game.rules is not None
+        self.searches: list[CompiledAlphaBeta] = [search._search for search in searches]
+        a, b = (Chooser(s.evaluator.name, *s.chooser(limit)) for s, limit in zip(self.searches, limits, strict=True))
+        self.games = WholeGames(game, a, b, longest=game.rules.max_plies + 1)
+        self.games.warm_up(self.games.kernels.play, lambda: self.play(game.initial(), (0, 1)))
+
+    def play(self, s: State, seats: Seats) -> Played:
+        """The game from `s`; seats[player]: which of the two searches plays."""
+        games, row = self.games, self.games.row
+        games.place(s)
+        row["seats"] = seats
+        for search in self.searches:
+            search.write_age()
+        start = perf_counter()
+        n = games.kernels.play(games.box, *games.sides, games.past)
+        seconds = perf_counter() - start
+        for search in self.searches:
+            search.read_age()
+        shares = row["cycles"] / max(1, int(row["cycles"].sum()))
+        return Played(
+            seats,
+            row["actions"][:n].tolist(),
+            (row["utilities"] + 0.0).tolist(),  # never -0.0
+            row["moves"].tolist(),
+            row["nodes"].tolist(),
+            (seconds * shares).tolist(),
+        )

@@ -1,0 +1,31 @@
+# mypy: ignore-errors
+"""Template: the chooser that looks one ply ahead, for match_kernel.py. See `specialise`; the names below are injected.
+
+actions, result, is_terminal, to_play            the game's `Rules`
+utility_player(s, player)                        of any game
+evaluate_player(s, player, params)               the Eval
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True)
+def choose(s, past, side):
+    """Return the action with the best value one ply later, the first of equal ones, and how many there are.
+
+    side: the Eval's record, and int32 room for all actions.
+    """
+    eval_box, row = side
+    player = np.int64(to_play(s))
+    n = np.int64(actions(s, row))
+    chosen, highest = 0, -np.inf
+    for i in range(n):
+        after = result(s, np.int64(row[i]))
+        if is_terminal(after):
+            value = np.float64(utility_player(after, player))
+        else:
+            value = np.float64(evaluate_player(after, player, eval_box[0]))
+        if value > highest:
+            chosen, highest = i, value
+    return np.int64(row[chosen]), n
