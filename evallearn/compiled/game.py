@@ -9,18 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.hooks import bindings
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.rules import Rules
 from evallearn.errors import GameError
 
 TEMPLATE = Path(__file__).with_name("game_kernel.py")
-RULE_NAMES = (
-    "State", "actions", "result", "is_terminal", "to_play", "phase", "key", "utility_mover", "features_mover",
-    "utility_player", "features_player", "chances", "clock", "noisy_actions",
-    "forcing", "may_pass", "bounds_mover", "won_player",
-)  # fmt: skip
 
 DECLARATIONS = (
     "name", "version", "n_players", "has_chance", "zero_sum", "utility_range", "levels", "wins_by_mate", "scored",
@@ -32,19 +26,6 @@ PERFT_UNHEARD = 6
 """Plies that perft counts in one piece; Ctrl-C is heard between the pieces."""
 
 Words = tuple[int, ...]
-
-
-def game_bindings(game: Game, rules: Rules) -> dict[str, Any]:
-    """What the template is specialised to."""
-    return {
-        **bindings(rules, *RULE_NAMES),
-        "N_WORDS": rules.n_words,
-        "N_PLAYERS": game.n_players,
-        "BY_MOVER": rules.features_mover is not None,
-        "HAS_CHANCE": rules.chances is not None,
-        "HAS_CLOCK": rules.clock is not None,
-        "THROUGH_DRAWS": rules.perft_through_draws,
-    }
 
 
 class Mailbox:
@@ -109,7 +90,7 @@ class CompiledGame(Game):
         for attribute in DECLARATIONS:
             setattr(self, attribute, getattr(plain, attribute))
         self.by_mover = rules.features_mover is not None
-        self.kernels: Any = specialise(TEMPLATE, **game_bindings(plain, rules))
+        self.kernels: Any = specialise(TEMPLATE, rules, N_PLAYERS=plain.n_players)
         self.io = self.mailbox()
         self._seen: State = None  # what `look` saw last, and what it answered
         self._answer: tuple[int, list[int]] = (0, [])

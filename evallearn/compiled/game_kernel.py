@@ -1,21 +1,46 @@
-# mypy: ignore-errors
-"""Template: a game's rules as kernels that Python can call. See `specialise`; the names below are injected.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: a game's rules as kernels that Python can call.
 
-State, actions, result, is_terminal, to_play, phase, key     the game's `Rules`
-utility_mover, features_mover                                as the mover sees it, where BY_MOVER
-utility_player, features_player                              as any player sees it, elsewhere
-chances, clock, noisy_actions, forcing, may_pass, bounds_mover, won_player
-                                                             what some games have
-N_WORDS, N_PLAYERS, HAS_CHANCE, HAS_CLOCK, THROUGH_DRAWS     of the game
-CACHE                                                        whether the disk cache is on
+Utility and features are those the mover sees, where BY_MOVER, and elsewhere those that any player sees.
 
 `box` holds the one record through which Python and the kernels talk (`Mailbox`): an array of one record is dispatched
 five times faster than the record itself.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        BY_MOVER,
+        CACHE,
+        HAS_CHANCE,
+        HAS_CLOCK,
+        N_PLAYERS,
+        N_WORDS,
+        THROUGH_DRAWS,
+        State,
+        actions,
+        bounds_mover,
+        chances,
+        clock,
+        features_mover,
+        features_player,
+        forcing,
+        is_terminal,
+        key,
+        may_pass,
+        noisy_actions,
+        phase,
+        result,
+        to_play,
+        utility_mover,
+        utility_player,
+        won_player,
+    )
 
 CHANCE = -1
 

@@ -37,7 +37,6 @@ P0, P1, P2 = np.float32(135135.0), np.float32(17325.0), np.float32(378.0)
 Q0, Q1, Q2 = np.float32(135135.0), np.float32(62370.0), np.float32(3150.0)
 Q3 = np.float32(28.0)
 HALF, ONE, ZERO = np.float32(0.5), np.float32(1.0), np.float32(0.0)
-UNIT = {"SATURATED": SATURATED, "P0": P0, "P1": P1, "P2": P2, "Q0": Q0, "Q1": Q1, "Q2": Q2, "Q3": Q3, "HALF": HALF}
 
 
 def levels_of(game: Game) -> tuple[float, ...]:
@@ -193,22 +192,13 @@ class NetEval(Foretelling):
 
     def kernels(self) -> Any:
         """net_kernel.py for this game and these sizes."""
-        from evallearn.compiled.bits import jitable
-        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import specialise
-        from evallearn.compiled.vectors import add_rows, dot, nonzero
 
         rules = self.game.rules
         assert rules is not None
-        names = ("to_play", "viewer", "phase", "features_mover", "features_player", "active_features")
         return specialise(
             self.template,
-            **bindings(rules, *names),
-            **UNIT,
-            add_rows=add_rows,
-            dot=dot,
-            nonzero=nonzero,
-            squash=jitable(squash),
+            rules,
             MIDDLE=self.middle,
             N_FEATURES=len(self.game.feature_names),
             H1=self.h1,
@@ -218,8 +208,6 @@ class NetEval(Foretelling):
             NETS=self.nets,
             ACTIVATION=ACTIVATIONS.index(self.activation),
             FLOOR=int(self.activation != "sigmoid"),
-            BY_MOVER=rules.features_mover is not None,
-            HAS_ACTIVE=rules.active_features is not None,
         )
 
     def params(self) -> np.ndarray:

@@ -1,17 +1,38 @@
-# mypy: ignore-errors
-"""Template: `NetEval`. The names below are injected.
-
-to_play, viewer, phase, features_mover | features_player, active_features    the game's `Rules`
-N_FEATURES, H1, H2, LAST, OUTPUTS, NETS, ACTIVATION, FLOOR                   of the net
-add_rows, dot, nonzero, squash, MIDDLE, BY_MOVER, HAS_ACTIVE                 of the toolkit and the game
-SATURATED, P0 .. P2, Q0 .. Q3, HALF                                          see net.py
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: `NetEval`.
 
 Every sum has its order (vectors.py), so there is no fastmath, and the plain floor can repeat it to the last bit. A
 feature of 0 costs nothing.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        ACTIVATION,
+        BY_MOVER,
+        FLOOR,
+        H1,
+        H2,
+        HAS_ACTIVE,
+        LAST,
+        MIDDLE,
+        N_FEATURES,
+        NETS,
+        OUTPUTS,
+        active_features,
+        features_mover,
+        features_player,
+        phase,
+        to_play,
+        viewer,
+    )
+    from evallearn.compiled.vectors import add_rows, dot, nonzero
+    from evallearn.evaluators.net import HALF, P0, P1, P2, Q0, Q1, Q2, Q3, SATURATED
+    from evallearn.evaluators.squash import squash
 
 ZERO, ONE = np.float32(0), np.float32(1)
 

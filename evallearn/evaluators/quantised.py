@@ -32,7 +32,6 @@ NUMBERS = {
     "exponents": np.int16, "activation": np.int16,
 }  # fmt: skip
 """Weights q and biases c of each layer; 2 ** exponents: what 1 is worth in q1, hidden1, q2, hidden2, q3."""
-INTEGERS = ("whole_inputs", "differences", "add_whole_rows", "clip_sums", "dot_whole")
 FINE = 4
 """Inputs are multiples of 2 ** -FINE."""
 FARTHEST = 2**14 - 1
@@ -164,17 +163,12 @@ class QuantisedNet(Foretelling):
         rules = self.game.rules
         if rules is None or not self.two_sided:
             return None
-        from evallearn.compiled import integers
-        from evallearn.compiled.bits import jitable
-        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import specialise
 
         by_mover = rules.features_mover is not None
         module: Any = specialise(
             TEMPLATE,
-            **bindings(rules, "to_play", "viewer", "phase", "features_mover", "features_player"),
-            **{name: getattr(integers, name) for name in INTEGERS},
-            squash=jitable(squash),
+            rules,
             MIDDLE=self.middle,
             N_INPUTS=self._padded(),
             H1=self.h1,
@@ -183,9 +177,7 @@ class QuantisedNet(Foretelling):
             OUTPUTS=self.outputs,
             NETS=self.nets,
             LOGISTIC=self.activation == "sigmoid",
-            BY_MOVER=by_mover,
             FINE=np.float32(2**FINE),
-            SPAN=SPAN,
             INCREMENTAL=self.incremental,
         )
         return EvalKernel(

@@ -1,19 +1,38 @@
-# mypy: ignore-errors
-"""Template: `QuantisedNet`. The names below are injected.
-
-to_play, viewer, phase, features_mover | features_player       the game's `Rules`
-N_INPUTS, H1, H2, LAST, OUTPUTS, NETS, LOGISTIC                of the net
-whole_inputs .. dot_whole, squash, MIDDLE, BY_MOVER            of the toolkit (integers.py) and the game
-FINE, SPAN                                                     see quantised.py
-INCREMENTAL                                                    False: every sum from the start, for comparison
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: `QuantisedNet`.
 
 Positions that are looked at one after the other differ in few inputs, as brothers in a search do; so `look` keeps the
 sums of the last position that each player saw with each net, and adds what differs. They are whole numbers: the way
 there leaves no trace.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        BY_MOVER,
+        FINE,
+        H1,
+        H2,
+        INCREMENTAL,
+        LAST,
+        LOGISTIC,
+        MIDDLE,
+        N_INPUTS,
+        NETS,
+        OUTPUTS,
+        features_mover,
+        features_player,
+        phase,
+        to_play,
+        viewer,
+    )
+    from evallearn.compiled.integers import add_whole_rows, clip_sums, differences, dot_whole, whole_inputs
+    from evallearn.evaluators.quantised import SPAN
+    from evallearn.evaluators.squash import squash
 
 
 @njit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from evallearn.compiled.bits import jitable
-from evallearn.compiled.hooks import STAND_INS, bindings
 from evallearn.compiled.specialise import specialise
 from evallearn.compiled.table import MOST_ACTIONS, Table
 from evallearn.core.evaluator import EvalKernel, Evaluator
@@ -19,22 +19,14 @@ from evallearn.core.game import Game, State
 from evallearn.core.rules import Rules
 from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import Interrupted, SearchError
-from evallearn.search.alphabeta import margins
 from evallearn.search.alphabeta.margins import ASPIRATION
 from evallearn.search.alphabeta.options import UNSOUND, Options
 from evallearn.search.common.deepening_compiled import NO_LIMIT, SHORT_NODES, WARM_UP_NODES, warm_up
-from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
 from evallearn.search.common.repetition import looking_back
 from evallearn.search.common.requirements import MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks, values_to_all
 from evallearn.search.common.threads import KernelThreads
 
 HERE = Path(__file__).parent
-RULE_NAMES = (
-    "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock",
-    "noisy_actions", "forcing", "may_pass", "passed",
-)  # fmt: skip
-FROM_MARGINS = ("null_reduction", "late_reduction", "shifted", "eval_score")
-CONSTANTS = ("NULL_DEPTH", "LATE_DEPTH", "LATE_FROM", "FUTILITY", "FUTILITY_DEPTH", "EVAL_ORDER_DEPTH")
 COUNTS = ("depth", "value_depth", "nodes", "leaves", "unsound", "unproven")
 SHORT_DEPTH = 4
 """Up to here a search takes milliseconds."""
@@ -80,48 +72,29 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note
     rules = game.rules
     assert rules is not None
     past = looking_back(rules, cuts_at_depth=options.is_cutoff is cut_at_depth)
-    names = {
-        **bindings(rules, *RULE_NAMES),
-        "evaluate_mover": kernel.evaluate_mover,
-        "third_time": past.third_time,
-        "note_line": note_line,
-        "HAS_CLOCK": rules.clock is not None,
-        "ALTERNATES": rules.alternates,
-        "MAX_PLIES": search_plies(rules),
-        "SIZES": (rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
-    }
+    common: dict[str, Any] = {"evaluate_mover": kernel.evaluate_mover}
+    plies = search_plies(rules)
     if options.selective:
-        names["quiet_value"] = specialise(HERE / "quiescence_kernel.py", **names).quiet_value
+        quiescence: Any = specialise(HERE / "quiescence_kernel.py", rules, past, **common, MAX_PLIES=plies)
+        common["quiet_value"] = quiescence.quiet_value
     else:  # what is never asked need not be compiled
-        names.update((name, STAND_INS[name]) for name in ("quiet_value", "forcing", "may_pass", "passed"))
-    names["SHARED"] = shared
-    names["bounds_mover"] = kernel.bounds_mover or STAND_INS["eval_bounds_mover"]
-    names["HAS_BOUNDS"] = options.bounds and kernel.bounds_mover is not None
-    tree: Any = specialise(
+        rules = replace(rules, forcing=None, may_pass=None, passed=None)
+    common["SHARED"] = shared
+    tree = specialise(
         HERE / "tree_kernel.py",
-        **names,
-        table_key=past.table_key,
+        rules,
+        past,
+        **common,
+        eval_bounds_mover=kernel.bounds_mover,
+        note_node=note_node,
+        MAX_PLIES=plies,
         is_cutoff=jitable(options.is_cutoff),
-        HAS_NOISE=rules.noisy_actions is not None,
+        HAS_BOUNDS=options.bounds and kernel.bounds_mover is not None,
         SELECTIVE=options.selective,
         BY_EVAL=options.order_by_eval,
-        **{name: jitable(getattr(margins, name)) for name in FROM_MARGINS},
-        **{name: getattr(margins, name) for name in CONSTANTS},
-        note_node=note_node or STAND_INS["note_node"],
         NOTES=note_node is not None,
     )
-    made = {name: getattr(tree, name) for name in ("value_mover", "is_looked_at", "look_at", "tell")}
-    return specialise(
-        HERE / "root_kernel.py",
-        **names,
-        **made,
-        State=rules.State,
-        begin=begin,
-        keep_iteration=keep_iteration,
-        RETURN=past.RETURN,
-        CLOCK_LIMIT=rules.clock_limit,
-        N_WORDS=rules.n_words,
-    )
+    return specialise(HERE / "root_kernel.py", rules, past, tree, **common)
 
 
 class CompiledAlphaBeta:

@@ -1,13 +1,18 @@
-# mypy: ignore-errors
-"""Template: a move by alpha-beta without Python around it. Injected: prepare, deepen (root_kernel.py), CACHE.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: a move by alpha-beta without Python around it.
 
 What CompiledAlphaBeta.search does for one thread and no seed, to the last bit.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from evallearn.compiled.table import AGES, NOTHING
+
+if TYPE_CHECKING:
+    from evallearn.search.alphabeta.root_kernel import deepen, prepare
 
 
 @njit(nogil=True)

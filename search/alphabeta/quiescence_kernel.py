@@ -1,8 +1,28 @@
-# mypy: ignore-errors
-"""Template: quiescence search. Injected: the rules, evaluate_mover, HAS_CLOCK, ALTERNATES, MAX_PLIES, third_time."""
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: quiescence search."""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        ALTERNATES,
+        HAS_CLOCK,
+        MAX_PLIES,
+        actions,
+        clock,
+        evaluate_mover,
+        forcing,
+        is_terminal,
+        key,
+        noisy_actions,
+        result,
+        to_play,
+        utility_mover,
+    )
+    from evallearn.search.common.repetition_kernel import third_time
 
 INF = np.float32(np.inf)
 ZERO = np.float32(0)

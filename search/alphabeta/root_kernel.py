@@ -1,20 +1,35 @@
-# mypy: ignore-errors
-"""Template: alpha-beta at the root: iterative deepening, aspiration windows, ties. See `specialise`.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: alpha-beta at the root: iterative deepening, aspiration windows, ties; tree_kernel.py goes on."""
 
-The names of tree_kernel.py are injected, and
-
-value_mover, is_looked_at, look_at               what that template made of them
-keep_iteration, begin                            see lines.py
-State, evaluate_mover, RETURN                    to begin with; see repetition_kernel.py
-N_WORDS, CLOCK_LIMIT, SIZES                      of the game
-CACHE                                            whether the disk cache is on
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from evallearn.compiled.table import EXACT, NOTHING, action_of, bound_of, depth_of, find
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        CLOCK_LIMIT,
+        HAS_CLOCK,
+        N_WORDS,
+        SHARED,
+        State,
+        actions,
+        clock,
+        evaluate_mover,
+        is_terminal,
+        key,
+        result,
+        to_play,
+    )
+    from evallearn.compiled.hooks import quiet_value as quiet_value
+    from evallearn.search.alphabeta.tree_kernel import is_looked_at, look_at, value_mover
+    from evallearn.search.alphabeta.tree_kernel import tell as tell
+    from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
+    from evallearn.search.common.repetition_kernel import RETURN, third_time
 
 INF = np.float32(np.inf)
 

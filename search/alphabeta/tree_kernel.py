@@ -1,30 +1,14 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Template: alpha-beta inside the tree, specialised to one game and one Eval; root_kernel.py begins it.
 
-See `specialise`; the names below are injected.
-
-actions, result, is_terminal, to_play, utility_mover, key          the game's `Rules`
-clock, HAS_CLOCK                                                   of a game whose rules look back
-noisy_actions, HAS_NOISE, forcing, may_pass, passed                what some games have
-evaluate_mover(s, params) -> float32                               the Eval
-bounds_mover(s, params) -> (float32, float32), HAS_BOUNDS          its bounds, if it offers them and they are wanted
-eval_score, EVAL_ORDER_DEPTH, BY_EVAL                              margins.py; whether EVAL orders the actions
-is_cutoff(s, depth_left) -> bool                                   the cutoff test
-third_time, table_key, quiet_value, note_line                      looking_back_kernel, quiescence_kernel, lines
-SELECTIVE                                                          whether any of quiescence, extensions, null moves and
-                                                                   late moves is on; which ones, ctx says
-SHARED                                                             whether several threads share the table
-null_reduction, late_reduction, shifted                            margins.py, and its constants NULL_DEPTH, LATE_DEPTH,
-LATE_FROM, FUTILITY, FUTILITY_DEPTH                                which both floors share
-note_node(s, value, alpha, beta, params), NOTES                    of who learns from every node; whether anybody does
-MAX_PLIES, ALTERNATES                                              of the game
-
-Everything a search carries is one record, `ctx` (`CompiledAlphaBeta.context`): every array argument more would cost
-the recursion about seven words and, in all, half of the speed. The algorithm is that of alphabeta_plain.py.
+Everything a search carries is one record, `ctx` (`compiled.context`): every array argument more would cost the
+recursion about seven words and, in all, half of the speed. The algorithm is that of plain.py.
 
 Several threads search the same tree and help each other through the table. Which actions are being looked at is noted
 in a small table of its own: others put such an action off to the end of their row (Kerrigan's simplified ABDADA).
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -46,6 +30,49 @@ from evallearn.compiled.table import (
     store,
     value_of,
 )
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        ALTERNATES,
+        BY_EVAL,
+        HAS_BOUNDS,
+        HAS_CLOCK,
+        HAS_NOISE,
+        MAX_PLIES,
+        NOTES,
+        SELECTIVE,
+        SHARED,
+        actions,
+        clock,
+        eval_bounds_mover,
+        evaluate_mover,
+        forcing,
+        is_cutoff,
+        is_terminal,
+        key,
+        may_pass,
+        noisy_actions,
+        note_node,
+        passed,
+        quiet_value,
+        result,
+        to_play,
+        utility_mover,
+    )
+    from evallearn.search.alphabeta.margins import (
+        EVAL_ORDER_DEPTH,
+        FUTILITY,
+        FUTILITY_DEPTH,
+        LATE_DEPTH,
+        LATE_FROM,
+        NULL_DEPTH,
+        eval_score,
+        late_reduction,
+        null_reduction,
+        shifted,
+    )
+    from evallearn.search.common.principal_variation import note_line
+    from evallearn.search.common.repetition_kernel import table_key, third_time
 
 TABLE_FIRST, NOISY, KILLER_1, KILLER_2, HISTORY_CAP = 1 << 30, 1 << 29, (1 << 28) + 1, 1 << 28, 1 << 27
 INF = np.float32(np.inf)
@@ -70,7 +97,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
         return ZERO
     high = INF
     if HAS_BOUNDS:
-        low, high = bounds_mover(s, params)
+        low, high = eval_bounds_mover(s, params)
         if low >= beta or low == high:
             return low
         if high <= alpha:
@@ -259,8 +286,8 @@ def score_actions(s, n, table_action, player, ply, ctx):
     if HAS_NOISE and ctx.noisy_first:
         n_noisy = np.int64(noisy_actions(s, noisy))
         if n_noisy == n:  # that tells them apart no better
-            n_noisy = 0
-    j = 0
+            n_noisy = np.int64(0)
+    j = np.int64(0)
     first = ctx.killers[ply, 0]
     second = ctx.killers[ply, 1]
     for i in range(n):

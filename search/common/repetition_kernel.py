@@ -1,15 +1,19 @@
-# mypy: ignore-errors
-"""Template: the rules that look back, inside a search. Injected: clock, CLOCK_LIMIT, ALTERNATES.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: the rules that look back, inside a search.
 
-CUTS_AT_DEPTH says whether `depth` bounds the plies searched, but for extensions and quiescence.
 `ctx.path` holds the keys of all positions from the oldest that the rules may look back to down to the one searched;
 `ctx.doubled` whether any stood there twice since the last move that cannot be taken back.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from evallearn.compiled.bits import mix64
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import ALTERNATES, CLOCK_LIMIT, CUTS_AT_DEPTH, clock
 
 RETURN = 4
 """Plies in which a position can come back at the earliest; so its third occurrence is at least twice as far."""

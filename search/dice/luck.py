@@ -17,8 +17,6 @@ from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
-from evallearn.search.common.deepening_compiled import player_bindings
-from evallearn.search.common.requirements import cut_at_depth
 
 TEMPLATE = Path(__file__).with_name("luck_kernel.py")
 
@@ -72,7 +70,7 @@ class _CompiledRolls:
         rules = game.rules
         assert rules is not None
         self.game, self.params = game, kernel.params.copy()
-        self.kernels: Any = specialise(TEMPLATE, **player_bindings(game, kernel, cut_at_depth, "chances"))
+        self.kernels: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
         fields = [
             ("words", "u8", (rules.n_words,)), ("actions", "i4", (rules.max_actions,)),
             ("outcomes", "i4", (rules.max_outcomes,)), ("odds", "f8", (rules.max_outcomes,)),

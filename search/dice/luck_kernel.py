@@ -1,15 +1,25 @@
-# mypy: ignore-errors
-"""Template: what each roll is worth, specialised to one game and one Eval. See `specialise`; the names are injected.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: what each roll is worth, specialised to one game and one Eval."""
 
-State, actions, result, is_terminal, to_play, chances            the game's `Rules`
-utility_player(s, player), evaluate_player(s, player, params)    values to any player
-N_WORDS                                                          of the game
-CACHE                                                            whether the disk cache is on
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        N_WORDS,
+        State,
+        actions,
+        chances,
+        evaluate_player,
+        is_terminal,
+        result,
+        to_play,
+        utility_player,
+    )
 
 CHANCE = -1
 

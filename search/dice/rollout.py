@@ -19,8 +19,8 @@ from evallearn.core.rng import scramble
 from evallearn.core.settings import whole
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
-from evallearn.search.common.deepening_compiled import NO_LIMIT, player_bindings
-from evallearn.search.common.requirements import cut_at_depth, require_own_eval, require_unfinished
+from evallearn.search.common.deepening_compiled import NO_LIMIT
+from evallearn.search.common.requirements import require_own_eval, require_unfinished
 from evallearn.search.montecarlo.playouts import Stream, first_word, longest_playout
 
 MOVES = whole(1, 10**6)
@@ -121,7 +121,7 @@ class _Compiled:
         game, rules = job.game, job.game.rules
         assert rules is not None
         self.params, self.player = kernel.params.copy(), job.player
-        self.kernels: Any = specialise(TEMPLATE, **player_bindings(game, kernel, cut_at_depth, "chances"))
+        self.kernels: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
         fields = [
             ("words", "u8", (rules.n_words,)), ("moves", "i8"), ("plies", "i8"), ("cut", "i8"), ("value", "f8"),
             ("luck", "f8"), ("actions", "i4", (rules.max_actions,)), ("outcomes", "i4", (rules.max_outcomes,)),

@@ -1,18 +1,30 @@
-# mypy: ignore-errors
-"""Template: a game with dice to its end, an Eval choosing the moves and judging the luck. See `specialise`; injected:
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: a game with dice to its end, an Eval choosing the moves and judging the luck.
 
-State, actions, result, is_terminal, to_play, chances            the game's `Rules`
-utility_player(s, player), evaluate_player(s, player, params)    values to any player
-N_WORDS, CACHE                                                   words of a state; whether the disk cache is on
-
-`ctx` is the record of dice_rollout.py, where the plain floor is too: both play the same games to the last bit.
+`ctx` is the record of rollout.py, where the plain floor is too: both play the same games to the last bit.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from evallearn.compiled.bits import mix64
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        N_WORDS,
+        State,
+        actions,
+        chances,
+        evaluate_player,
+        is_terminal,
+        result,
+        to_play,
+        utility_player,
+    )
 
 CHANCE = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

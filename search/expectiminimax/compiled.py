@@ -8,20 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.bits import mix64
-from evallearn.compiled.hooks import bindings
+from evallearn.compiled.bits import jitable, mix64
 from evallearn.compiled.specialise import specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import Game
 from evallearn.core.rules import Rules
 from evallearn.core.search import IsCutoff
-from evallearn.search.common.deepening_compiled import CompiledDeepening, player_bindings, search_plies
+from evallearn.search.common.deepening_compiled import CompiledDeepening, search_plies
 from evallearn.search.expectiminimax.star import SALT
-from evallearn.search.expectiminimax.table import Table, table_entry
+from evallearn.search.expectiminimax.table import Table
 
 TEMPLATE = Path(__file__).with_name("tree_kernel.py")
 ROLL_TEMPLATE = Path(__file__).with_name("roll_kernel.py")
-ROLL_NAMES = ("roll", "note_low", "note_high", "lowest_needed", "highest_needed", "average", "UNSETTLED")
 PRUNING = {"none": 0, "star1": 1, "star2": 2}
 
 
@@ -70,12 +68,15 @@ class CompiledExpectiminimax(CompiledDeepening):
         rules = game.rules
         assert rules is not None
         worst, best = map(float, game.utility_range)
-        rolls = specialise(ROLL_TEMPLATE, **bindings(rules, "chances", "key"), WORST=worst, BEST=best)
+        rolls = specialise(ROLL_TEMPLATE, rules, WORST=worst, BEST=best)
         kernels: Any = specialise(
             TEMPLATE,
-            **player_bindings(game, kernel, is_cutoff, "key", "viewer"),
-            **{name: getattr(rolls, name) for name in ROLL_NAMES},
-            table_entry=table_entry,
+            rules,
+            rolls,
+            evaluate_player=kernel.evaluate_player,
+            is_cutoff=jitable(is_cutoff),
+            N_PLAYERS=game.n_players,
+            MAX_PLIES=search_plies(rules),
         )
         super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules), "expectiminimax")
         # Two sides, also where the paranoid search has many players; but a reply that was left out may refute a win.

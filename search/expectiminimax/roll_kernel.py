@@ -1,15 +1,20 @@
-# mypy: ignore-errors
-"""Template: what expectiminimax knows of a roll, specialised to a game. Injected: chances, key, WORST, BEST.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: what expectiminimax knows of a roll, specialised to a game.
 
 The roll at `ply` has the outcomes ctx.outcomes[ply, i] of probability ctx.odds[ply, i], each worth at least
 ctx.low[ply, i] and at most ctx.high[ply, i]; so their mean lies between ctx.least[ply] and ctx.most[ply].
 `Roll` in star.py is the same upstairs.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 
 from evallearn.compiled.bits import mix64
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import BEST, WORST, chances, key
 
 GOLDEN, SHIFT, UNIT = np.uint64(0x9E3779B97F4A7C15), np.uint64(11), 2.0**-53
 UNSETTLED = -1.0

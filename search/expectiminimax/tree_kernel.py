@@ -1,23 +1,45 @@
-# mypy: ignore-errors
-"""Template: expectiminimax specialised to one game and one Eval. See `specialise`; the names below are injected.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: expectiminimax specialised to one game and one Eval.
 
-State, actions, result, is_terminal, to_play, key, viewer            the game's `Rules`
-utility_player(s, player), evaluate_player(s, player, params)        values to any player
-is_cutoff(s, depth_left) -> bool                                     the cutoff test
-roll, note_low, note_high, lowest_needed, highest_needed, average,
-UNSETTLED                                                            of roll_kernel.py
-table_entry                                                          of expectiminimax_table.py
-N_WORDS, N_PLAYERS, MAX_PLIES, HAS_CHANCE                            of the game
-note_line, keep_iteration, begin                                     see lines.py
-CACHE                                                                whether the disk cache is on
-
-Everything a search carries is one record, `ctx` (expectiminimax_compiled.context). The algorithm is that of star.py,
-node for node; all values are those to `ctx.player`, who is to move at the root.
+Everything a search carries is one record, `ctx` (`compiled.context`). The algorithm is that of star.py, node for node;
+all values are those to `ctx.player`, who is to move at the root.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        HAS_CHANCE,
+        MAX_PLIES,
+        N_PLAYERS,
+        N_WORDS,
+        State,
+        actions,
+        evaluate_player,
+        is_cutoff,
+        is_terminal,
+        key,
+        result,
+        to_play,
+        utility_player,
+        viewer,
+    )
+    from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
+    from evallearn.search.expectiminimax.roll_kernel import (
+        UNSETTLED,
+        average,
+        highest_needed,
+        lowest_needed,
+        note_high,
+        note_low,
+        roll,
+    )
+    from evallearn.search.expectiminimax.table import table_entry
 
 CHANCE = -1
 NO_PRUNING, STAR1, STAR2 = 0, 1, 2

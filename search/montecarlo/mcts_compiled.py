@@ -14,7 +14,7 @@ from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import SearchError
 from evallearn.search.montecarlo.mcts_plain import Settings
-from evallearn.search.montecarlo.playouts_compiled import SHARED, CompiledPlayouts, rule_bindings
+from evallearn.search.montecarlo.playouts_compiled import CompiledPlayouts
 from evallearn.search.montecarlo.result import Counts, SampledAction, answer, most_visited
 
 TEMPLATE = Path(__file__).with_name("mcts_kernel.py")
@@ -54,8 +54,8 @@ class CompiledMCTS(CompiledPlayouts):
         super().__init__(game, kernel, settings.playout_plies)
         self.grower: Any = specialise(
             TEMPLATE,
-            **rule_bindings(game, rules),
-            **{name: getattr(self.kernels, name) for name in SHARED},
+            rules,
+            self.kernels,
             N_PLAYERS=game.n_players,
             WIN=float(game.utility_range[1]),
             IMPLICIT=settings.implicit_minimax > 0,

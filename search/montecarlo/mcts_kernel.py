@@ -1,22 +1,47 @@
-# mypy: ignore-errors
-"""Template: UCT specialised to one game and one Eval. See `specialise`; injected are the functions of playout_kernel.py
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: UCT specialised to one game and one Eval; playout_kernel.py plays on from its leaves.
 
-load, scaled, draw, place_on_path, over, note_end, note_guess, playout, begin
-
-and, beside the game's own that are named there, WIN (the best utility), IMPLICIT (whether minimax values are kept) and
-CACHE (whether the disk cache is on). The plain floor is mcts_plain.py, which explains the algorithm; both agree
-simulation by simulation.
+The plain floor is mcts_plain.py, which explains the algorithm; both agree simulation by simulation.
 
 The tree is one array of records (`mcts_compiled.NODE`); the children of a node stand side by side. States are not
 kept: going down makes the moves again, which costs less than fetching them from memory.
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from evallearn.compiled.bits import mix64
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        HAS_CHANCE,
+        HAS_CLOCK,
+        IMPLICIT,
+        N_PLAYERS,
+        WIN,
+        actions,
+        chances,
+        clock,
+        is_terminal,
+        key,
+        result,
+        to_play,
+    )
+    from evallearn.search.montecarlo.playout_kernel import (
+        begin,
+        draw,
+        load,
+        note_end,
+        note_guess,
+        over,
+        place_on_path,
+        playout,
+        scaled,
+    )
 
 CHANCE = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -101,7 +126,7 @@ def choose_child(node, depth, tree, implicit, ctx):
             mean = (1.0 - ctx.alpha) * mean + ctx.alpha * implicit[i]
         score = mean + bonus / math.sqrt(visits)
         if score > best_score:
-            best, best_score = i, score
+            best, best_score = np.int64(i), score
     if proven > best_score:
         ctx.has_better[depth] = 1
         ctx.better[depth] = proven

@@ -1,21 +1,39 @@
-# mypy: ignore-errors
-"""Template: random playouts of one game, and the flat search made of them. See `specialise`; injected are:
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: random playouts of one game, and the flat search made of them.
 
-State, actions, result, is_terminal, to_play, key, clock, chances   the game's `Rules`
-utility_player(s, player), evaluate_player(s, player, params)       what an end is worth, and what a cut playout is
-N_WORDS, N_PLAYERS, TWO_SIDED, HAS_CHANCE                           of the game; TWO_SIDED: two players, zero-sum
-occurred, HAS_CLOCK, CLOCK_LIMIT                                    of a game whose rules look back
-CACHE                                                               whether the disk cache is on
-
-The plain floor is rollout.py; both draw the same random numbers in the same order. `ctx` is the record of
-`rollout_compiled.playout_fields`.
+The plain floor is playouts.py; both draw the same random numbers in the same order. `ctx` is the record of
+`playouts_compiled.playout_fields`.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from evallearn.compiled.bits import mix64
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        CLOCK_LIMIT,
+        HAS_CHANCE,
+        HAS_CLOCK,
+        N_PLAYERS,
+        N_WORDS,
+        TWO_SIDED,
+        State,
+        actions,
+        chances,
+        clock,
+        evaluate_player,
+        is_terminal,
+        key,
+        result,
+        to_play,
+        utility_player,
+    )
+    from evallearn.search.common.repetition_kernel import occurred
 
 CHANCE = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)

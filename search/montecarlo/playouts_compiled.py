@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from evallearn.compiled.bits import jitable
-from evallearn.compiled.hooks import bindings, utility_to_any
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game, State
@@ -22,9 +21,6 @@ from evallearn.search.montecarlo.playouts import first_word, middle
 from evallearn.search.montecarlo.result import SampledAction
 
 TEMPLATE = Path(__file__).with_name("playout_kernel.py")
-RULE_NAMES = ("State", "actions", "result", "is_terminal", "to_play", "key", "clock", "chances")
-SHARED = ("load", "scaled", "draw", "place_on_path", "over", "note_end", "note_guess", "playout", "begin")
-"""What mcts_kernel.py uses of playout_kernel.py."""
 MOST_SIMULATIONS = (1 << 31) - 1
 """Of a search: nodes count them in 32 bits. The fastest game takes half an hour for them."""
 SHORT = 1000
@@ -41,15 +37,6 @@ def no_eval(game: Game) -> EvalKernel:
     params = np.zeros(1, [("middle", "f8")])
     params["middle"] = middle(game)
     return EvalKernel(params=params, evaluate_player=the_middle)
-
-
-def rule_bindings(game: Game, rules: Rules) -> dict[str, Any]:
-    """The game as both templates want it."""
-    return {
-        **bindings(rules, *RULE_NAMES),
-        "HAS_CHANCE": rules.chances is not None,
-        "HAS_CLOCK": rules.clock is not None,
-    }
 
 
 def playout_fields(game: Game, rules: Rules) -> list[Any]:
@@ -77,14 +64,11 @@ class CompiledPlayouts:
         self.game, self.rules = game, rules
         self.kernels: Any = specialise(
             TEMPLATE,
-            **rule_bindings(game, rules),
-            utility_player=utility_to_any(rules),
+            rules,
+            looking_back(rules),
             evaluate_player=kernel.evaluate_player,
-            N_WORDS=rules.n_words,
             N_PLAYERS=game.n_players,
             TWO_SIDED=game.n_players == 2 and game.zero_sum,
-            CLOCK_LIMIT=rules.clock_limit,
-            occurred=looking_back(rules).occurred,
         )
         self.params = kernel.params.copy()
         self.box = np.zeros(1, np.dtype(self.fields(), align=True))

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.compiled.bits import jitable
 from evallearn.compiled.specialise import specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import Game, State
 from evallearn.core.rules import Rules
 from evallearn.core.search import IsCutoff, Limits, SearchResult
-from evallearn.search.common.deepening_compiled import CompiledDeepening, player_bindings, search_plies
+from evallearn.search.common.deepening_compiled import CompiledDeepening, search_plies
 from evallearn.search.multiplayer.maxn_plain import TIES, worth
 
 TEMPLATE = Path(__file__).with_name("maxn_kernel.py")
@@ -51,7 +52,14 @@ class CompiledMaxN(CompiledDeepening):
     ) -> None:
         rules = game.rules
         assert rules is not None
-        kernels: Any = specialise(TEMPLATE, **player_bindings(game, kernel, is_cutoff, "chances"))
+        kernels: Any = specialise(
+            TEMPLATE,
+            rules,
+            evaluate_player=kernel.evaluate_player,
+            is_cutoff=jitable(is_cutoff),
+            N_PLAYERS=game.n_players,
+            MAX_PLIES=search_plies(rules),
+        )
         super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules, game.n_players), "max^n")
         self.at["tie_sign"][0] = TIES[ties]
         self.at["allied"][0, list(alliance)] = 1

@@ -1,21 +1,35 @@
-# mypy: ignore-errors
-"""Template: max^n specialised to one game and one Eval. See `specialise`; the names below are injected.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: max^n specialised to one game and one Eval.
 
-State, actions, result, is_terminal, to_play, chances            the game's `Rules`
-utility_player(s, player), evaluate_player(s, player, params)    values to any player
-is_cutoff(s, depth_left) -> bool                                 the cutoff test
-N_WORDS, N_PLAYERS, MAX_PLIES, HAS_CHANCE                        of the game
-note_line, keep_iteration, begin                                 see lines.py
-CACHE                                                            whether the disk cache is on
-
-Everything a search carries is one record, `ctx` (maxn_compiled.context): ctx.worth[ply] is the vector of the position
+Everything a search carries is one record, `ctx` (`maxn_compiled.context`): ctx.worth[ply] is the vector of the position
 that was looked at last at that ply, ctx.vector that of the best root action in the last finished iteration. The
 algorithm is that of maxn_plain.py, node for node.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        HAS_CHANCE,
+        MAX_PLIES,
+        N_PLAYERS,
+        N_WORDS,
+        State,
+        actions,
+        chances,
+        evaluate_player,
+        is_cutoff,
+        is_terminal,
+        result,
+        to_play,
+        utility_player,
+    )
+    from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
 
 CHANCE = -1
 INF = np.inf
