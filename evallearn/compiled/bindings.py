@@ -24,6 +24,7 @@ from typing import Any
 
 from evallearn.compiled import hooks
 from evallearn.compiled.bits import jitable
+from evallearn.compiled.records import Record
 from evallearn.core.rules import Rules
 
 OF_A_RULE = frozenset(field.name for field in fields(Rules))
@@ -58,7 +59,8 @@ def bindings_of(template: Path, given: Sequence[Rules | ModuleType], more: Mappi
         except Missing:
             missing.append(name)
             continue
-        found[name] = value
+        if not (isinstance(value, type) and issubclass(value, Record)):  # the type of a record is for annotations
+            found[name] = value
     if missing:
         raise TypeError(f"{template.name} needs {', '.join(sorted(missing))}: give them to `specialise`")
     return found

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.compiled.records import GameRecord
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.rules import Rules
@@ -32,26 +33,18 @@ class Mailbox:
     """The record through which Python and the game's kernels talk, and views of its fields."""
 
     def __init__(self, game: Game, rules: Rules, kernels: Any) -> None:
-        width = max(rules.max_actions, rules.max_outcomes)
-        fields: list[Any] = [
-            ("words", "u8", (rules.n_words,)),
-            ("player", "i8"),
-            ("terminal", "i8"),
-            ("utility", "f8", (game.n_players,)),
-            ("key", "u8"),
-            ("clock", "i8"),
-            ("n_past", "i8"),
-            ("past", "u8", (rules.clock_limit + 1,)),
-            ("actions", "i4", (width,)),
-            ("probabilities", "f8", (max(1, rules.max_outcomes),)),
-            ("features", "f4", (max(1, len(game.feature_names)),)),
-            ("bounds", "f4", (2,)),
-        ]
         self.game, self.kernels, self.looks_back = game, kernels, rules.clock is not None
         # the default decode asks for the rules at every call, which costs more than all the rest of a ply
         default = type(game).decode is Game.decode
         self.decode: Callable[..., State] = partial(tuple.__new__, rules.State) if default else game.decode
-        self.box = np.zeros(1, np.dtype(fields, align=True))
+        self.box = GameRecord.one(
+            words=rules.n_words,
+            players=game.n_players,
+            past=rules.clock_limit + 1,
+            width=max(rules.max_actions, rules.max_outcomes),
+            rolls=max(1, rules.max_outcomes),
+            features=max(1, len(game.feature_names)),
+        )
         self.words, self.actions, self.probabilities, self.utility, self.features = (
             self.box[k][0] for k in ("words", "actions", "probabilities", "utility", "features")
         )

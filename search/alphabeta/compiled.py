@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from evallearn.compiled.bits import jitable
+from evallearn.compiled.records import SearchContext
 from evallearn.compiled.specialise import specialise
 from evallearn.compiled.table import MOST_ACTIONS, Table
 from evallearn.core.evaluator import EvalKernel, Evaluator
@@ -42,29 +43,15 @@ def search_plies(rules: Rules) -> int:
 def context(rules: Rules, threads: int) -> np.ndarray:
     """The one record that a thread of a search carries."""
     plies, width = search_plies(rules) + 2, rules.max_actions
-    path = rules.clock_limit + plies if rules.clock else 1
-    fields: list[Any] = [
-        ("nodes", "i8"), ("node_limit", "i8"), ("asked", "i8"), ("leaves", "i8"), ("unsound", "i8"), ("stop", "i8"),
-        ("unproven", "i8"), ("value_depth", "i8"),
-        ("table_address", "u8"), ("table_mask", "u8"), ("age", "i8"), ("readable_age", "i8"),
-        ("looks_address", "u8"), ("looks_mask", "u8"),
-        ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("use_pvs", "i4"), ("use_aspiration", "i4"),
-        ("noisy_first", "i4"), ("null_move", "i4"), ("late_moves", "i4"), ("all_values", "i4"),
-        ("futility", "i4"), ("loose_table", "i4"), ("unfinished", "i4"), ("win", "f4"),
-        ("quiescence", "i8"), ("extensions", "i8"),
-        ("n_root", "i8"), ("best_index", "i8"), ("new_index", "i8"), ("depth", "i8"), ("exact", "i8"),
-        ("n_past", "i8"), ("path", "u8", (path,)), ("doubled", "i1", (path,)),
-        ("extended", "i4", (plies,)), ("passed", "i1", (plies,)),
-        ("value", "f4"), ("new_value", "f4"), ("line_length", "i4"),
-        ("words", "u8", (rules.n_words,)),
-        ("root_actions", "i4", (width,)), ("ranks", "i4", (width,)), ("order", "i4", (width,)),
-        ("new_values", "f4", (width,)), ("values", "f4", (width,)),
-        ("killers", "i4", (plies, 2)), ("history", "i4", (2, rules.n_actions)),
-        ("actions", "i4", (plies, width)), ("scores", "i4", (plies, width)), ("noisy", "i4", (width,)),
-        ("put_off", "i4", (plies, width) if threads > 1 else (1, 1)),
-        ("line", "i2", (plies,)), ("pv_length", "i4", (plies,)), ("pv", "i2", (plies, plies)),
-    ]  # fmt: skip
-    return np.zeros(1, np.dtype(fields, align=True))
+    return SearchContext.one(
+        words=rules.n_words,
+        width=width,
+        n_actions=rules.n_actions,
+        plies=plies,
+        path=rules.clock_limit + plies if rules.clock else 1,
+        shared_plies=plies if threads > 1 else 1,
+        shared_width=width if threads > 1 else 1,
+    )
 
 
 def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note_node: Any = None) -> Any:

@@ -1,8 +1,10 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: a move by alpha-beta without Python around it.
 
 What CompiledAlphaBeta.search does for one thread and no seed, to the last bit.
 """
+
+from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ from numba import njit
 from evallearn.compiled.table import AGES, NOTHING
 
 if TYPE_CHECKING:
+    from evallearn.compiled.records import SearchContext
     from evallearn.search.alphabeta.root_kernel import deepen, prepare
 
 
@@ -21,7 +24,7 @@ def choose(box, eval_box, words, past, max_depth, free, win, margin):
 
     words: the table's memory; past: see `prepare`.
     """
-    ctx = box[0]
+    ctx: SearchContext = box[0]
     if prepare(box, past) < 0:
         return np.int64(-1)
     for i in range(ctx.n_root):
@@ -39,7 +42,7 @@ def choose(box, eval_box, words, past, max_depth, free, win, margin):
 
 
 @njit(nogil=True)
-def grow_older(words, ctx):
+def grow_older(words, ctx: SearchContext):
     """What Table.new_age does."""
     ctx.age += 1
     if ctx.age > AGES:

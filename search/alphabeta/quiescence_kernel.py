@@ -1,5 +1,7 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: quiescence search."""
+
+from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
         to_play,
         utility_mover,
     )
+    from evallearn.compiled.records import SearchContext
     from evallearn.search.common.repetition_kernel import third_time
 
 INF = np.float32(np.inf)
@@ -29,7 +32,7 @@ ZERO = np.float32(0)
 
 
 @njit(nogil=True)
-def quiet_value(s, left, ply, alpha, beta, ctx, params):
+def quiet_value(s, left, ply, alpha, beta, ctx: SearchContext, params):
     """Fail-soft value of `s`, which is not over, to its mover; `left` plies at most.
 
     EVAL, or better by a noisy action; where something must be answered, the best of all actions.

@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: alpha-beta inside the tree, specialised to one game and one Eval; root_kernel.py begins it.
 
 Everything a search carries is one record, `ctx` (`compiled.context`): every array argument more would cost the
@@ -7,6 +7,8 @@ recursion about seven words and, in all, half of the speed. The algorithm is tha
 Several threads search the same tree and help each other through the table. Which actions are being looked at is noted
 in a small table of its own: others put such an action off to the end of their row (Kerrigan's simplified ABDADA).
 """
+
+from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
         to_play,
         utility_mover,
     )
+    from evallearn.compiled.records import SearchContext
     from evallearn.search.alphabeta.margins import (
         EVAL_ORDER_DEPTH,
         FUTILITY,
@@ -82,7 +85,7 @@ DEFER_DEPTH = 4
 
 
 @njit(nogil=True)
-def value_mover(s, depth, ply, alpha, beta, ctx, params):
+def value_mover(s, depth, ply, alpha, beta, ctx: SearchContext, params):
     """Fail-soft: exact if alpha < v < beta, an upper bound if v <= alpha, a lower bound if v >= beta."""
     ctx.pv_length[ply] = 0
     if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
@@ -266,7 +269,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
 
 
 @njit(nogil=True)
-def tell(s, value, ply, alpha, beta, ctx, params):
+def tell(s, value, ply, alpha, beta, ctx: SearchContext, params):
     """note_node, where EVAL could be asked: in the midst of an exchange it would learn that pieces are worth little."""
     if SELECTIVE and ctx.quiescence > 0:
         static = evaluate_mover(s, params)
@@ -277,7 +280,7 @@ def tell(s, value, ply, alpha, beta, ctx, params):
 
 
 @njit(nogil=True)
-def score_actions(s, n, table_action, player, ply, ctx):
+def score_actions(s, n, table_action, player, ply, ctx: SearchContext):
     """In which order the n actions of `s` are tried: the table's, noisy ones, killers of this ply, then by history."""
     row = ctx.actions[ply]
     score = ctx.scores[ply]
@@ -307,7 +310,7 @@ def score_actions(s, n, table_action, player, ply, ctx):
 
 
 @njit(nogil=True)
-def score_by_eval(s, n, player, ply, ctx, params):
+def score_by_eval(s, n, player, ply, ctx: SearchContext, params):
     """Score the quiet ones of the n actions of `s` by EVAL of the positions after them, which count as nodes."""
     row = ctx.actions[ply]
     score = ctx.scores[ply]
@@ -332,14 +335,14 @@ def sign_of(k, a, depth):
 
 
 @njit(nogil=True)
-def is_looked_at(k, a, depth, ctx):
+def is_looked_at(k, a, depth, ctx: SearchContext):
     """True if another thread searches this action right now. An old note may mislead: that costs time, not truth."""
     sign = sign_of(k, a, depth)
     return entry_at(ctx.looks_address, sign & ctx.looks_mask).check == sign
 
 
 @njit(nogil=True)
-def look_at(k, a, depth, ctx, begins):
+def look_at(k, a, depth, ctx: SearchContext, begins):
     """Note for other threads that the search of this action begins or ends."""
     sign = sign_of(k, a, depth)
     note = entry_at(ctx.looks_address, sign & ctx.looks_mask)
@@ -350,7 +353,7 @@ def look_at(k, a, depth, ctx, begins):
 
 
 @njit(nogil=True)
-def reward(a, player, depth, ply, ctx):
+def reward(a, player, depth, ply, ctx: SearchContext):
     """Remember the action that refuted this position."""
     if ctx.use_killers and ctx.killers[ply, 0] != a:
         ctx.killers[ply, 1] = ctx.killers[ply, 0]

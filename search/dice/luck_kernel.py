@@ -1,5 +1,7 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: what each roll is worth, specialised to one game and one Eval."""
+
+from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
         to_play,
         utility_player,
     )
+    from evallearn.compiled.records import LuckContext
 
 CHANCE = -1
 
@@ -30,7 +33,7 @@ def worth(s, player, params):
 
 
 @njit(nogil=True)
-def best_move(s, ctx, params):
+def best_move(s, ctx: LuckContext, params):
     """What `s` is worth to player 0 if the mover takes the action that looks best."""
     mover = to_play(s)
     if is_terminal(s) or mover == CHANCE:
@@ -45,7 +48,7 @@ def best_move(s, ctx, params):
 @njit(cache=CACHE, nogil=True)
 def judge(box, eval_box):
     """Writes the outcomes, their probabilities and their values to player 0; returns their number."""
-    ctx = box[0]
+    ctx: LuckContext = box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     n = np.int64(chances(s, ctx.outcomes, ctx.odds))
     for i in range(n):

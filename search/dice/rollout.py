@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evallearn.compiled.records import RolloutContext
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Game, State
@@ -122,12 +123,7 @@ class _Compiled:
         assert rules is not None
         self.params, self.player = kernel.params.copy(), job.player
         self.kernels: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
-        fields = [
-            ("words", "u8", (rules.n_words,)), ("moves", "i8"), ("plies", "i8"), ("cut", "i8"), ("value", "f8"),
-            ("luck", "f8"), ("actions", "i4", (rules.max_actions,)), ("outcomes", "i4", (rules.max_outcomes,)),
-            ("odds", "f8", (rules.max_outcomes,)),
-        ]  # fmt: skip
-        self.box = np.zeros(1, np.dtype(fields, align=True))
+        self.box = RolloutContext.one(words=rules.n_words, width=rules.max_actions, rolls=rules.max_outcomes)
         self.box["words"][0] = game.encode(job.s)
         self.box["moves"], self.box["plies"] = job.truncate or NO_LIMIT, longest_playout(game)
         what = f"rollouts of {game.name} with the {job.evaluator.name} Eval"

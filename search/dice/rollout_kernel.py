@@ -1,8 +1,10 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: a game with dice to its end, an Eval choosing the moves and judging the luck.
 
 `ctx` is the record of rollout.py, where the plain floor is too: both play the same games to the last bit.
 """
+
+from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
         to_play,
         utility_player,
     )
+    from evallearn.compiled.records import RolloutContext
 
 CHANCE = -1
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -37,7 +40,7 @@ def worth(s, player, params):
 
 
 @njit(nogil=True)
-def best_move(s, ctx, params):
+def best_move(s, ctx: RolloutContext, params):
     """The state after the move that is worth most to the mover, the earliest of equal ones."""
     mover = np.int64(to_play(s))
     n = np.int64(actions(s, ctx.actions))

@@ -1,9 +1,11 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: expectiminimax specialised to one game and one Eval.
 
 Everything a search carries is one record, `ctx` (`compiled.context`). The algorithm is that of star.py, node for node;
 all values are those to `ctx.player`, who is to move at the root.
 """
+
+from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         utility_player,
         viewer,
     )
+    from evallearn.compiled.records import ExpectiminimaxContext
     from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
     from evallearn.search.expectiminimax.roll_kernel import (
         UNSETTLED,
@@ -48,7 +51,7 @@ INF = np.inf
 
 
 @njit(nogil=True)
-def value(s, depth, ply, alpha, beta, ctx, params):
+def value(s, depth, ply, alpha, beta, ctx: ExpectiminimaxContext, params):
     """Fail-soft: exact if alpha < v < beta, an upper bound if v <= alpha, a lower bound if v >= beta.
 
     One function for choices and rolls: Numba knows no recursion through two.
@@ -182,7 +185,7 @@ def value(s, depth, ply, alpha, beta, ctx, params):
 
 
 @njit(nogil=True)
-def spend(ctx):
+def spend(ctx: ExpectiminimaxContext):
     """Count a node; False where a limit is reached."""
     if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
         ctx.stop = 1
@@ -193,7 +196,7 @@ def spend(ctx):
 
 # --- the order of actions --------------------------------------------------------------------------------------------
 @njit(nogil=True)
-def table_key(s, mover, ctx):
+def table_key(s, mover, ctx: ExpectiminimaxContext):
     """The position's key, this search's salt, and whose turn it is: keys may be the same for both sides."""
     if N_PLAYERS == 2:
         side = viewer(s) if HAS_CHANCE and mover == CHANCE else mover
@@ -202,7 +205,7 @@ def table_key(s, mover, ctx):
 
 
 @njit(nogil=True)
-def passing(s, depth, row, ctx, params):
+def passing(s, depth, row, ctx: ExpectiminimaxContext, params):
     """Write the actions; where the filter leaves some out, those of the best prospects first. How many there are."""
     n = np.int64(actions(s, row))
     if depth < 2 or n <= ctx.width:
@@ -230,7 +233,7 @@ def passing(s, depth, row, ctx, params):
 
 
 @njit(nogil=True)
-def ordered_actions(s, depth, ply, slot, table_action, ctx, params):
+def ordered_actions(s, depth, ply, slot, table_action, ctx: ExpectiminimaxContext, params):
     """Write the actions: the table's, the last best answer to the same roll at this ply, then in their own order."""
     row = ctx.actions[ply]
     n = passing(s, depth, row, ctx, params)
@@ -241,7 +244,7 @@ def ordered_actions(s, depth, ply, slot, table_action, ctx, params):
 
 
 @njit(nogil=True)
-def probe_action(s, mover, depth, ply, slot, ctx, params):
+def probe_action(s, mover, depth, ply, slot, ctx: ExpectiminimaxContext, params):
     """The action of the best prospects, with which Star2 bounds a position."""
     table_action = np.int64(-1)
     if ctx.use_table != 0:
@@ -266,7 +269,7 @@ def bring_forward(a, n, row):
 
 
 @njit(nogil=True)
-def search_root(s, depth, ctx, params):
+def search_root(s, depth, ctx: ExpectiminimaxContext, params):
     """One iteration over the root actions, the best of the last one first; False if it was stopped.
 
     Ties go to the lower rank: such an action is searched with a window that includes the tie.
@@ -305,7 +308,7 @@ def search_root(s, depth, ctx, params):
 @njit(cache=CACHE, nogil=True)
 def prepare(box):
     """Write the root's actions; returns who is to play, or -2 if the game is over."""
-    ctx = box[0]
+    ctx: ExpectiminimaxContext = box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     player = np.int64(-2) if is_terminal(s) else np.int64(to_play(s))
     ctx.n_root = actions(s, ctx.actions[0]) if player >= 0 else 0
@@ -315,7 +318,7 @@ def prepare(box):
 @njit(cache=CACHE, nogil=True)
 def deepen(box, eval_box, max_depth):
     """Iterative deepening; the last finished iteration stands in ctx."""
-    ctx = box[0]
+    ctx: ExpectiminimaxContext = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     begin(ctx.actions[0, ctx.best_index], ctx)
@@ -343,7 +346,7 @@ def deepen(box, eval_box, max_depth):
 
 
 @njit(nogil=True)
-def sort_root(n, ctx):
+def sort_root(n, ctx: ExpectiminimaxContext):
     """Of the n actions that were followed the highest value first, equals as before."""
     for turn in range(1, n):
         i = ctx.order[turn]

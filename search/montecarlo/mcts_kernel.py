@@ -1,4 +1,4 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: UCT specialised to one game and one Eval; playout_kernel.py plays on from its leaves.
 
 The plain floor is mcts_plain.py, which explains the algorithm; both agree simulation by simulation.
@@ -6,6 +6,8 @@ The plain floor is mcts_plain.py, which explains the algorithm; both agree simul
 The tree is one array of records (`mcts_compiled.NODE`); the children of a node stand side by side. States are not
 kept: going down makes the moves again, which costs less than fetching them from memory.
 """
+
+from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
         result,
         to_play,
     )
+    from evallearn.compiled.records import MctsContext
     from evallearn.search.montecarlo.playout_kernel import (
         begin,
         draw,
@@ -50,7 +53,7 @@ PROVEN = 4
 
 
 @njit(nogil=True)
-def add_children(s, node, here, tree, implicit, ctx, params):
+def add_children(s, node, here, tree, implicit, ctx: MctsContext, params):
     """Room for every action or outcome of the unfinished `s`; False, and nothing done, if the tree is full."""
     row = ctx.row
     chance = HAS_CHANCE and to_play(s) == CHANCE
@@ -92,7 +95,7 @@ def add_children(s, node, here, tree, implicit, ctx, params):
 
 
 @njit(nogil=True)
-def choose_child(node, depth, tree, implicit, ctx):
+def choose_child(node, depth, tree, implicit, ctx: MctsContext):
     """The next child of a player's node at `depth`: an untried one at random, else the best by UCB1 of the unproven.
 
     If a proven one is better still, its value is what the node is worth this time: see back_up.
@@ -134,7 +137,7 @@ def choose_child(node, depth, tree, implicit, ctx):
 
 
 @njit(nogil=True)
-def roll(s, node, tree, ctx):
+def roll(s, node, tree, ctx: MctsContext):
     """The child of a chance node that the dice say."""
     n = chances(s, ctx.row, ctx.probabilities)
     ctx.rng += GOLDEN
@@ -142,7 +145,7 @@ def roll(s, node, tree, ctx):
 
 
 @njit(nogil=True)
-def simulate(root, tree, implicit, ctx, params):
+def simulate(root, tree, implicit, ctx: MctsContext, params):
     """One descent to a leaf, whose outcome it leaves in ctx; returns the depth of the line."""
     s = root
     node = np.int64(0)
@@ -180,7 +183,7 @@ def simulate(root, tree, implicit, ctx, params):
 
 
 @njit(nogil=True)
-def back_up(depth, tree, ctx):
+def back_up(depth, tree, ctx: MctsContext):
     """Each node on the line adds what the outcome is worth to who chose it.
 
     Where a better child is proven, its value goes up from there; the simulation only helps to prove the others.
@@ -198,7 +201,7 @@ def back_up(depth, tree, ctx):
 
 
 @njit(nogil=True)
-def prove(depth, tree, ctx):
+def prove(depth, tree, ctx: MctsContext):
     """MCTS-Solver: if the end of the line is over, proven it is, and perhaps its ancestors are."""
     leaf = tree[ctx.line[depth]]
     if leaf.status == 0 or leaf.status & PROVEN:
@@ -221,7 +224,7 @@ def prove(depth, tree, ctx):
 
 
 @njit(nogil=True)
-def update_implicit(depth, tree, implicit, ctx):
+def update_implicit(depth, tree, implicit, ctx: MctsContext):
     """Minimax of the Evals along the line, from the leaf up."""
     for d in range(depth, -1, -1):
         node = np.int64(ctx.line[d])
@@ -238,7 +241,7 @@ def update_implicit(depth, tree, implicit, ctx):
 
 
 @njit(nogil=True)
-def widen_range(ctx):
+def widen_range(ctx: MctsContext):
     """Exploration is in proportion to the range of the outcomes."""
     for p in range(N_PLAYERS):
         value = ctx.outcome[p]
@@ -251,7 +254,7 @@ def widen_range(ctx):
 @njit(cache=CACHE, nogil=True)
 def plant(box, eval_box, past, tree, implicit):
     """The root and its children; returns who is to play, or -2 if the game is over."""
-    ctx = box[0]
+    ctx: MctsContext = box[0]
     player = begin(ctx, past)
     if player < 0:
         return player
@@ -277,7 +280,7 @@ def plant(box, eval_box, past, tree, implicit):
 @njit(cache=CACHE, nogil=True)
 def grow(box, eval_box, tree, implicit, limit):
     """Simulations until `limit` are done, the root is proven or the stop flag is set; ctx.squares is the root's."""
-    ctx = box[0]
+    ctx: MctsContext = box[0]
     params = eval_box[0]
     root = load(ctx)
     while ctx.done < limit and ctx.stop == 0 and tree[0].status == 0:

@@ -1,10 +1,12 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: max^n specialised to one game and one Eval.
 
 Everything a search carries is one record, `ctx` (`maxn_compiled.context`): ctx.worth[ply] is the vector of the position
 that was looked at last at that ply, ctx.vector that of the best root action in the last finished iteration. The
 algorithm is that of maxn_plain.py, node for node.
 """
+
+from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         to_play,
         utility_player,
     )
+    from evallearn.compiled.records import MaxNContext
     from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
 
 CHANCE = -1
@@ -36,7 +39,7 @@ INF = np.inf
 
 
 @njit(nogil=True)
-def vector(s, depth, ply, ctx, params):
+def vector(s, depth, ply, ctx: MaxNContext, params):
     """Writes what `s` is worth to each player into ctx.worth[ply]; False where a limit struck."""
     ctx.pv_length[ply] = 0
     if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
@@ -81,7 +84,7 @@ def vector(s, depth, ply, ctx, params):
 
 
 @njit(nogil=True)
-def maximised(ply, player, ctx):
+def maximised(ply, player, ctx: MaxNContext):
     """What `player` maximises: the own part, or the sum of the alliance's parts."""
     if ctx.allied[player] == 0:
         return ctx.worth[ply, player]
@@ -93,7 +96,7 @@ def maximised(ply, player, ctx):
 
 
 @njit(nogil=True)
-def search_root(s, depth, ctx, params):
+def search_root(s, depth, ctx: MaxNContext, params):
     """One iteration over the root actions; False if it was stopped. Of equal ones the lower rank wins."""
     if ctx.nodes >= ctx.node_limit:
         return False
@@ -119,7 +122,7 @@ def search_root(s, depth, ctx, params):
 @njit(cache=CACHE, nogil=True)
 def prepare(box):
     """Write the root's actions; returns who is to play, or a negative number if nobody has a choice."""
-    ctx = box[0]
+    ctx: MaxNContext = box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     ctx.player = to_play(s)
     if is_terminal(s) or ctx.player == CHANCE:
@@ -131,7 +134,7 @@ def prepare(box):
 @njit(cache=CACHE, nogil=True)
 def deepen(box, eval_box, max_depth):
     """Iterative deepening; the last finished iteration stands in ctx."""
-    ctx = box[0]
+    ctx: MaxNContext = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     begin(ctx.actions[0, ctx.best_index], ctx)
