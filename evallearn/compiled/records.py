@@ -69,6 +69,54 @@ class GameRecord(Record):
     bounds: Array[F4, 2]
 
 
+# --- nets: weights and working memory --------------------------------------------------------------------------------
+class NetRecord(Record):
+    """What the kernel of a `NetEval` reads and writes."""
+
+    w1: Array[F4, "nets", "features", "h1"]
+    b1: Array[F4, "nets", "h1"]
+    b3: Array[F4, "nets", "outputs"]
+    w2: Array[F4, "nets", "h1", "h2"]
+    b2: Array[F4, "nets", "h2"]
+    w3: Array[F4, "nets", "outputs", "last"]
+    x: Array[F4, "features"]
+    places: Array[I4, "room"]
+    values: Array[F4, "room"]
+    hidden1: Array[F4, "h1"]
+    hidden2: Array[F4, "h2"]
+    chances: Array[F8, "outputs"]
+    steps: Array[F8, "outputs"]
+    lowest: F8
+
+
+class QuantisedRecord(Record):
+    """What the kernel of a `QuantisedNet` reads and writes; `inputs` are the features and some that are always 0."""
+
+    q1: Array[I2, "nets", "features", "h1"]
+    c1: Array[I4, "nets", "h1"]
+    c3: Array[I4, "nets", "outputs"]
+    q2: Array[I2, "nets", "h1", "h2"]
+    c2: Array[I4, "nets", "h2"]
+    q3: Array[I2, "nets", "outputs", "last"]
+    x: Array[F4, "inputs"]
+    fresh: Array[I4, "inputs"]
+    seen: Array[I4, 2, "nets", "inputs"]
+    sums: Array[I4, 2, "nets", "h1"]
+    sums2: Array[I4, "h2"]
+    hidden: Array[I4, "widest"]
+    zeros: Array[I4, "room"]
+    places: Array[I4, "room"]
+    values: Array[I4, "room"]
+    logistic: Array[I2, 2, "logistic"]
+    reach: F4
+    unit: F8
+    shift: Array[I4, 2]
+    top: Array[I4, 2]
+    chances: Array[F8, "outputs"]
+    steps: Array[F8, "outputs"]
+    lowest: F8
+
+
 # --- searches --------------------------------------------------------------------------------------------------------
 class SearchContext(Record):
     """What a thread of alpha-beta carries."""

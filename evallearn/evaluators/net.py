@@ -212,16 +212,13 @@ class NetEval(Foretelling):
 
     def params(self) -> np.ndarray:
         """The record of the kernel: weights and working memory."""
-        t, n, last = self._tensors, len(self.game.feature_names), self.h2 or self.h1
-        fields: list[Any] = [
-            ("w1", "f4", t["w1"].shape), ("b1", "f4", t["b1"].shape), ("b3", "f4", t["b3"].shape),
-            ("w2", "f4", (self.nets, self.h1, max(1, self.h2))), ("b2", "f4", (self.nets, max(1, self.h2))),
-            ("w3", "f4", (self.nets, self.outputs, last)), ("x", "f4", (n,)),
-            ("places", "i4", (max(n, self.h1) + LANES,)), ("values", "f4", (max(n, self.h1) + LANES,)),
-            ("hidden1", "f4", (self.h1,)), ("hidden2", "f4", (max(1, self.h2),)),
-            ("chances", "f8", (self.outputs,)), ("steps", "f8", (self.outputs,)), ("lowest", "f8"),
-        ]  # fmt: skip
-        params = np.zeros(1, np.dtype(fields, align=True))
+        from evallearn.compiled.records import NetRecord
+
+        t, n = self._tensors, len(self.game.feature_names)
+        params = NetRecord.one(
+            nets=self.nets, features=n, h1=self.h1, h2=max(1, self.h2), last=self.h2 or self.h1,
+            outputs=self.outputs, room=max(n, self.h1) + LANES,
+        )  # fmt: skip
         for name in ("w1", "b1", "b3", *(("w2", "b2") if self.h2 else ())):
             params[name] = t[name]
         params["w3"] = t["w3"].swapaxes(1, 2)

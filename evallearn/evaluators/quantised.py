@@ -192,20 +192,14 @@ class QuantisedNet(Foretelling):
 
     def _params(self) -> np.ndarray:
         """The record of the kernel: weights, and the sums of a board on which every input is 0."""
-        t, n, last = self._tensors, self._padded(), self.h2 or self.h1
-        longest, logistic = max(n, self.h1) + 1, self.activation == "sigmoid"
-        fields: list[Any] = [
-            ("q1", "i2", t["q1"].shape), ("c1", "i4", t["c1"].shape), ("c3", "i4", t["c3"].shape),
-            ("q2", "i2", (self.nets, self.h1, max(1, self.h2))), ("c2", "i4", (self.nets, max(1, self.h2))),
-            ("q3", "i2", (self.nets, self.outputs, last)), ("x", "f4", (n,)), ("fresh", "i4", (n,)),
-            ("seen", "i4", (2, self.nets, n)), ("sums", "i4", (2, self.nets, self.h1)),
-            ("sums2", "i4", (max(1, self.h2),)), ("hidden", "i4", (max(self.h1, self.h2),)),
-            ("zeros", "i4", (longest,)), ("places", "i4", (longest,)), ("values", "i4", (longest,)),
-            ("logistic", "i2", (2, 2 * SPAN if logistic else 1)), ("reach", "f4"), ("unit", "f8"),
-            ("shift", "i4", (2,)), ("top", "i4", (2,)),
-            ("chances", "f8", (self.outputs,)), ("steps", "f8", (self.outputs,)), ("lowest", "f8"),
-        ]  # fmt: skip
-        params = np.zeros(1, np.dtype(fields, align=True))
+        from evallearn.compiled.records import QuantisedRecord
+
+        t, n, logistic = self._tensors, self._padded(), self.activation == "sigmoid"
+        params = QuantisedRecord.one(
+            nets=self.nets, features=len(self.game.feature_names), inputs=n, h1=self.h1, h2=max(1, self.h2),
+            last=self.h2 or self.h1, outputs=self.outputs, widest=max(self.h1, self.h2), room=max(n, self.h1) + 1,
+            logistic=2 * SPAN if logistic else 1,
+        )  # fmt: skip
         for name in ("q1", "c1", "c3", *(("q2", "c2") if self.h2 else ())):
             params[name] = t[name]
         params["q3"] = t["q3"].swapaxes(1, 2)
