@@ -52,7 +52,7 @@ def on_squares(base: type[Game]) -> type[Game]:
         @cached_property
         def rules(self) -> Rules:
             rules: Rules = super().rules
-            module: Any = specialise(TEMPLATE, cells=rules.cells, N_CELLS=self.n_cells, VALUES=self.cell_values)
+            module: Any = specialise(TEMPLATE, rules, N_CELLS=self.n_cells, VALUES=self.cell_values)
             return replace(rules, features_mover=module.features_mover)
 
     return Squares

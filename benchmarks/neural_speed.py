@@ -30,7 +30,6 @@ import torch
 from evallearn import get_game
 from evallearn.compiled.game import CompiledGame
 from evallearn.compiled.specialise import specialise
-from evallearn.compiled.vectors import add_rows
 from evallearn.core.game import CHANCE
 from evallearn.errors import EvallearnError
 from evallearn.evaluators.net import NetEval
@@ -158,11 +157,9 @@ def torch_learning(net: NetEval, seconds: float) -> dict[str, Any]:
 def judging(net: NetEval, batch: int, seconds: float) -> dict[str, float]:
     """Evaluations per second, of `batch` different positions of games."""
     words = distinct(net, batch)
-    rules, eyes = net.game.rules, net.kernels()
-    kernel: Any = specialise(
-        TEMPLATE, State=rules.State, N_WORDS=rules.n_words, H1=net.h1, add_rows=add_rows,
-        **{name: getattr(eyes, name) for name in ("foretell", "conclude", "active")},
-    )  # fmt: skip
+    rules = net.game.rules
+    assert rules is not None
+    kernel: Any = specialise(TEMPLATE, rules, net.kernels(), H1=net.h1)
     box, n = net.params(), len(words)
     out, alone = np.empty((n, net.outputs)), np.empty((n, net.outputs))
     places, values, counts = np.zeros((n, 199), np.int32), np.zeros((n, 199), np.float32), np.zeros(n, np.int64)

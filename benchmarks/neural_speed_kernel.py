@@ -1,13 +1,16 @@
-# mypy: ignore-errors
-"""Template: a net over many positions, with and without the work of finding its inputs. The names below are injected.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: a net over many positions, with and without the work of finding its inputs."""
 
-State, foretell, conclude, active                  of the game and of net_kernel.py
-add_rows, N_WORDS, H1, CACHE                       of the toolkit; sizes; the disk cache
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import CACHE, H1, N_WORDS, State
+    from evallearn.compiled.vectors import add_rows
+    from evallearn.evaluators.net_kernel import active, conclude, foretell
 
 
 @njit(cache=CACHE, nogil=True)

@@ -13,16 +13,13 @@ from typing import Any
 import numpy as np
 
 from evallearn.agents import Agent, SearchAgent, zero_evaluator
-from evallearn.compiled.hooks import bindings
 from evallearn.compiled.specialise import specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Game
 from evallearn.core.rng import SplitMix64, scramble
 from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import DataError
-from evallearn.games.backgammon.game import CONTACT
 from evallearn.games.backgammon.moves import BAR, CHECKERS, OFF, Side, State, is_race, turns
-from evallearn.games.backgammon.planes import count_at
 
 TEMPLATE = Path(__file__).with_name("pubeval_kernel.py")
 FILES = ("WT.race", "WT.cntc")
@@ -87,15 +84,7 @@ class Kernels:
     def __init__(self, game: Game, kernel: EvalKernel, weights: np.ndarray) -> None:
         rules = game.rules
         assert rules is not None
-        names = ("State", "actions", "result", "is_terminal", "to_play", "chances", "phase", "utility_player")
-        self.run: Any = specialise(
-            TEMPLATE,
-            **bindings(rules, *names),
-            evaluate_player=kernel.evaluate_player,
-            count_at=count_at,
-            N_WORDS=rules.n_words,
-            CONTACT=CONTACT,
-        )
+        self.run: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
         self.game, self.params, self.weights = game, kernel.params.copy(), weights
         self.row, self.odds = np.zeros(rules.max_actions, np.int32), np.zeros(rules.max_outcomes)
 

@@ -1,11 +1,7 @@
-# mypy: ignore-errors
-"""Template: games of backgammon between an Eval, which takes the best position after its move, and pubeval.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: games of backgammon between an Eval, which takes the best position after its move, and pubeval."""
 
-State, actions, result, is_terminal, to_play, chances, phase, utility_player     the game's `Rules`
-evaluate_player(s, player, params)                                               the Eval
-count_at                                                                         of games/backgammon/planes.py
-N_WORDS, CONTACT, CACHE                                                          sizes, a phase, the disk cache
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -13,6 +9,23 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from evallearn.compiled.bits import u64
 from evallearn.compiled.rng import GOLDEN, drawn, mix64
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        N_WORDS,
+        State,
+        actions,
+        chances,
+        evaluate_player,
+        is_terminal,
+        phase,
+        result,
+        to_play,
+        utility_player,
+    )
+    from evallearn.games.backgammon.game import CONTACT
+    from evallearn.games.backgammon.planes import count_at
 
 CHANCE, BAR, OFF, CHECKERS = -1, 0, 25, 15
 

@@ -1,7 +1,12 @@
-# mypy: ignore-errors
-"""Template: a board's squares as inputs of 0 and 1. Injected: cells of the game's `Rules`, N_CELLS, VALUES."""
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: a board's squares as inputs of 0 and 1."""
+
+from typing import TYPE_CHECKING
 
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import N_CELLS, VALUES, cells
 
 
 @njit

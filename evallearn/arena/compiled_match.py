@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evallearn.arena.seating import Played, Seats
-from evallearn.compiled.hooks import bindings, utility_to_any
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.game import Game, State
 from evallearn.core.search import Limits, Search
@@ -47,17 +46,7 @@ class WholeGames:
         assert rules is not None
         self.game, self.sides = game, (a.side, b.side)
         self.what = f"games of {game.name} between the {a.name} and the {b.name} Eval"
-        self.kernels: Any = specialise(
-            TEMPLATE,
-            **bindings(rules, "State", "actions", "result", "is_terminal", "to_play", "chances"),
-            utility_player=utility_to_any(rules),
-            remember=looking_back(rules).remember,
-            choose_a=a.choose,
-            choose_b=b.choose,
-            N_WORDS=rules.n_words,
-            HAS_CHANCE=game.has_chance,
-            HAS_CLOCK=rules.clock is not None,
-        )
+        self.kernels: Any = specialise(TEMPLATE, rules, looking_back(rules), choose_a=a.choose, choose_b=b.choose)
         rolls = max(1, rules.max_outcomes)
         fields: list[Any] = [
             ("words", "u8", (rules.n_words,)), ("n_past", "i8"), ("longest", "i8"), ("opening_plies", "i8"),

@@ -1,16 +1,11 @@
-# mypy: ignore-errors
-"""Template: whole games between two choosers. See `specialise`; the names below are injected.
-
-State, actions, result, is_terminal, to_play, chances    the game's `Rules`
-utility_player(s, player)                                of any game
-choose_a, choose_b                                       (s, past, side) -> the action, or -1 if the game is over; nodes
-remember                                                 of repetition_kernel.py
-N_WORDS, HAS_CHANCE, HAS_CLOCK                           of the game
-CACHE                                                    whether the disk cache is on
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: whole games between two choosers.
 
 `ctx` is the record of compiled_match.py; a, b: what the choosers carry; past: uint64[clock limit + 2, N_WORDS],
 of which the first ctx.n_past are the positions since the last move that cannot be taken back.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -18,6 +13,24 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from evallearn.compiled.cycles import cycles
 from evallearn.compiled.rng import begin_game, drawn, next_word, uniform
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        HAS_CHANCE,
+        HAS_CLOCK,
+        N_WORDS,
+        State,
+        actions,
+        chances,
+        choose_a,
+        choose_b,
+        is_terminal,
+        result,
+        to_play,
+        utility_player,
+    )
+    from evallearn.search.common.repetition_kernel import remember
 
 CHANCE = -1
 

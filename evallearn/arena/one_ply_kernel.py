@@ -1,13 +1,13 @@
-# mypy: ignore-errors
-"""Template: the chooser that looks one ply ahead, for match_kernel.py. See `specialise`; the names below are injected.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: the chooser that looks one ply ahead, for match_kernel.py."""
 
-actions, result, is_terminal, to_play            the game's `Rules`
-utility_player(s, player)                        of any game
-evaluate_player(s, player, params)               the Eval
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import actions, evaluate_player, is_terminal, result, to_play, utility_player
 
 
 @njit(nogil=True)

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from evallearn.arena.compiled_match import Chooser, WholeGames
-from evallearn.compiled.hooks import bindings, utility_to_any
 from evallearn.compiled.specialise import specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.rng import scramble
@@ -55,10 +54,5 @@ def quick_match(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, openin
 
 def one_ply(rules: Rules, evaluator: Evaluator, kernel: EvalKernel) -> Chooser:
     """Return who takes the action whose position the Eval likes best."""
-    module = specialise(
-        TEMPLATE,
-        **bindings(rules, "actions", "result", "is_terminal", "to_play"),
-        utility_player=utility_to_any(rules),
-        evaluate_player=kernel.evaluate_player,
-    )
+    module = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
     return Chooser(evaluator.name, module.choose, (kernel.params.copy(), np.zeros(rules.max_actions, np.int32)))

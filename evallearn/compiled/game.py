@@ -9,18 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.hooks import bindings
+from evallearn.compiled.records import GameRecord
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.rules import Rules
 from evallearn.errors import GameError
 
 TEMPLATE = Path(__file__).with_name("game_kernel.py")
-RULE_NAMES = (
-    "State", "actions", "result", "is_terminal", "to_play", "phase", "key", "utility_mover", "features_mover",
-    "utility_player", "features_player", "chances", "clock", "noisy_actions",
-    "forcing", "may_pass", "bounds_mover", "won_player",
-)  # fmt: skip
 
 DECLARATIONS = (
     "name", "version", "n_players", "has_chance", "zero_sum", "utility_range", "levels", "wins_by_mate", "scored",
@@ -34,43 +29,22 @@ PERFT_UNHEARD = 6
 Words = tuple[int, ...]
 
 
-def game_bindings(game: Game, rules: Rules) -> dict[str, Any]:
-    """What the template is specialised to."""
-    return {
-        **bindings(rules, *RULE_NAMES),
-        "N_WORDS": rules.n_words,
-        "N_PLAYERS": game.n_players,
-        "BY_MOVER": rules.features_mover is not None,
-        "HAS_CHANCE": rules.chances is not None,
-        "HAS_CLOCK": rules.clock is not None,
-        "THROUGH_DRAWS": rules.perft_through_draws,
-    }
-
-
 class Mailbox:
     """The record through which Python and the game's kernels talk, and views of its fields."""
 
     def __init__(self, game: Game, rules: Rules, kernels: Any) -> None:
-        width = max(rules.max_actions, rules.max_outcomes)
-        fields: list[Any] = [
-            ("words", "u8", (rules.n_words,)),
-            ("player", "i8"),
-            ("terminal", "i8"),
-            ("utility", "f8", (game.n_players,)),
-            ("key", "u8"),
-            ("clock", "i8"),
-            ("n_past", "i8"),
-            ("past", "u8", (rules.clock_limit + 1,)),
-            ("actions", "i4", (width,)),
-            ("probabilities", "f8", (max(1, rules.max_outcomes),)),
-            ("features", "f4", (max(1, len(game.feature_names)),)),
-            ("bounds", "f4", (2,)),
-        ]
         self.game, self.kernels, self.looks_back = game, kernels, rules.clock is not None
         # the default decode asks for the rules at every call, which costs more than all the rest of a ply
         default = type(game).decode is Game.decode
         self.decode: Callable[..., State] = partial(tuple.__new__, rules.State) if default else game.decode
-        self.box = np.zeros(1, np.dtype(fields, align=True))
+        self.box = GameRecord.one(
+            words=rules.n_words,
+            players=game.n_players,
+            past=rules.clock_limit + 1,
+            width=max(rules.max_actions, rules.max_outcomes),
+            rolls=max(1, rules.max_outcomes),
+            features=max(1, len(game.feature_names)),
+        )
         self.words, self.actions, self.probabilities, self.utility, self.features = (
             self.box[k][0] for k in ("words", "actions", "probabilities", "utility", "features")
         )
@@ -109,7 +83,7 @@ class CompiledGame(Game):
         for attribute in DECLARATIONS:
             setattr(self, attribute, getattr(plain, attribute))
         self.by_mover = rules.features_mover is not None
-        self.kernels: Any = specialise(TEMPLATE, **game_bindings(plain, rules))
+        self.kernels: Any = specialise(TEMPLATE, rules, N_PLAYERS=plain.n_players)
         self.io = self.mailbox()
         self._seen: State = None  # what `look` saw last, and what it answered
         self._answer: tuple[int, list[int]] = (0, [])

@@ -1,38 +1,66 @@
-# mypy: ignore-errors
-"""Template: a game's rules as kernels that Python can call. See `specialise`; the names below are injected.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: a game's rules as kernels that Python can call.
 
-State, actions, result, is_terminal, to_play, phase, key     the game's `Rules`
-utility_mover, features_mover                                as the mover sees it, where BY_MOVER
-utility_player, features_player                              as any player sees it, elsewhere
-chances, clock, noisy_actions, forcing, may_pass, bounds_mover, won_player
-                                                             what some games have
-N_WORDS, N_PLAYERS, HAS_CHANCE, HAS_CLOCK, THROUGH_DRAWS     of the game
-CACHE                                                        whether the disk cache is on
+Utility and features are those the mover sees, where BY_MOVER, and elsewhere those that any player sees.
 
 `box` holds the one record through which Python and the kernels talk (`Mailbox`): an array of one record is dispatched
 five times faster than the record itself.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        BY_MOVER,
+        CACHE,
+        HAS_CHANCE,
+        HAS_CLOCK,
+        N_PLAYERS,
+        N_WORDS,
+        THROUGH_DRAWS,
+        State,
+        actions,
+        bounds_mover,
+        chances,
+        clock,
+        features_mover,
+        features_player,
+        forcing,
+        is_terminal,
+        key,
+        may_pass,
+        noisy_actions,
+        phase,
+        result,
+        to_play,
+        utility_mover,
+        utility_player,
+        won_player,
+    )
+    from evallearn.compiled.records import GameRecord
 
 CHANCE = -1
 
 
 @njit
-def load(io):
+def load(io: GameRecord):
     return State(*to_fixed_tuple(io.words, N_WORDS))
 
 
 @njit
-def store(io, s):
+def store(io: GameRecord, s):
     for i, word in enumerate(s):
         io.words[i] = word
 
 
 @njit
-def occurs_again(io, k):
+def occurs_again(io: GameRecord, k):
     """True if the position with key `k` stood on the board twice before."""
     seen = 0
     for i in range(io.n_past):
@@ -42,7 +70,7 @@ def occurs_again(io, k):
 
 
 @njit
-def note_utility(io, s):
+def note_utility(io: GameRecord, s):
     if BY_MOVER:
         value = utility_mover(s)
         for p in range(N_PLAYERS):
@@ -55,7 +83,7 @@ def note_utility(io, s):
 @njit(cache=CACHE, nogil=True)
 def look(box):
     """Who is to play, whether it is over, what it is worth, the actions or outcomes; returns their number."""
-    io = box[0]
+    io: GameRecord = box[0]
     s = load(io)
     io.player = to_play(s)
     if is_terminal(s):
@@ -74,7 +102,7 @@ def look(box):
 
 @njit(cache=CACHE, nogil=True)
 def advance(box, a):
-    io = box[0]
+    io: GameRecord = box[0]
     before = load(io)
     s = result(before, a)
     if HAS_CLOCK:
@@ -90,7 +118,7 @@ def advance(box, a):
 @njit(cache=CACHE, nogil=True)
 def step(box, a, n):
     """`advance` by one of the n choices that the last look wrote, and look again; -1 if `a` is none of them."""
-    io = box[0]
+    io: GameRecord = box[0]
     for i in range(n):
         if io.actions[i] == a:
             advance(box, a)
@@ -101,7 +129,7 @@ def step(box, a, n):
 @njit(cache=CACHE, nogil=True)
 def recall(box, positions):
     """Before the position of the record these stood on the board: uint64[n, N_WORDS]."""
-    io = box[0]
+    io: GameRecord = box[0]
     n = min(len(positions), len(io.past))
     for i in range(n):
         io.past[i] = key(State(*to_fixed_tuple(positions[len(positions) - n + i], N_WORDS)))
@@ -111,7 +139,7 @@ def recall(box, positions):
 @njit(cache=CACHE, nogil=True)
 def measure(box):
     """The features seen by io.player (where BY_MOVER: by the mover) and the key; returns the phase."""
-    io = box[0]
+    io: GameRecord = box[0]
     s = load(io)
     io.key = key(s)
     if BY_MOVER:
@@ -124,7 +152,7 @@ def measure(box):
 @njit(cache=CACHE, nogil=True)
 def noisy(box):
     """The actions for a quiescence search; returns their number."""
-    io = box[0]
+    io: GameRecord = box[0]
     return np.int64(noisy_actions(load(io), io.actions))
 
 
@@ -141,7 +169,7 @@ def can_pass(box):
 @njit(cache=CACHE, nogil=True)
 def bound(box):
     """Write the bounds of the utility to the player to move; returns that player."""
-    io = box[0]
+    io: GameRecord = box[0]
     s = load(io)
     io.bounds[0], io.bounds[1] = bounds_mover(s)
     return np.int64(to_play(s))
@@ -186,5 +214,5 @@ def perft(box, depth, rows):
 @njit(cache=CACHE, nogil=True)
 def branch(box):
     """The choices with which perft goes on; returns their number."""
-    io = box[0]
+    io: GameRecord = box[0]
     return choices(load(io), io.actions, io.probabilities)

@@ -1,8 +1,13 @@
-# mypy: ignore-errors
-"""Template: the utility to any player, from rules by mover (two players). Injected: to_play, utility_mover."""
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: the utility to any player, from rules by mover (two players)."""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import to_play, utility_mover
 
 
 @njit

@@ -1,9 +1,9 @@
 """Specialise a kernel template to a game and an Eval, and keep the machine code on disk.
 
-A template is an ordinary Python file. It is executed as a fresh module per set of bindings (the game's functions, the
-Eval's function, sizes), which become its globals: no closures, no generated text. While it is executed Numba's cache
-folder is `<cache>/<fingerprint of all bindings>`, so that a kernel is found again by the next process and never when
-anything below it has changed.
+A template is an ordinary Python file that declares the names it is given (see `bindings.py`). It is executed as a
+fresh module per set of bindings (the game's functions, the Eval's function, sizes), which become its globals: no
+closures, no generated text. While it is executed Numba's cache folder is `<cache>/<fingerprint of all bindings>`, so
+that a kernel is found again by the next process and never when anything below it has changed.
 
 With NUMBA_DISABLE_JIT=1 the same kernels run as plain Python: slow, but a debugger can step through a game's rules.
 """
@@ -29,8 +29,10 @@ from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
+from evallearn.compiled.bindings import bindings_of
 from evallearn.compiled.fingerprint import KERNEL_PREFIX, fingerprint, fingerprint_and_functions
 from evallearn.compiled.kept import check_what_is_kept
+from evallearn.core.rules import Rules
 from evallearn.errors import GameError
 
 log = logging.getLogger("evallearn.compiled")
@@ -67,9 +69,15 @@ def _writable(folder: Path) -> bool:
     return True
 
 
-def specialise(template: Path, **bindings: Any) -> ModuleType:
-    """The template as a module of its own for these bindings (the same module for the same bindings)."""
-    roots = [sorted(bindings), *(bindings[k] for k in sorted(bindings))]
+def specialise(template: Path, *given: Rules | ModuleType, **more: Any) -> ModuleType:
+    """The template as a module of its own for these bindings (the same module for the same bindings).
+
+    given: the game's rules, and what was made of other templates; more: what cannot be taken from them, by name.
+    """
+    bindings = bindings_of(template, given, more)
+    sizes = [(r.n_actions, r.max_actions, r.max_outcomes) for r in given if isinstance(r, Rules)]
+    # Sizes of records: a second signature of a recursive function breaks Numba's cache (#6061).
+    roots = [sizes, sorted(bindings), *(bindings[k] for k in sorted(bindings))]
     digest, functions = fingerprint_and_functions(roots, [template, *TOOLKIT])
     with _lock:
         if digest not in _loaded:

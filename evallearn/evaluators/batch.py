@@ -32,14 +32,7 @@ def evaluate_words(evaluator: Evaluator, words: np.ndarray) -> np.ndarray:
     rules, kernel = evaluator.game.rules, evaluator.kernel()
     assert rules is not None
     assert kernel is not None
-    module: Any = specialise(
-        TEMPLATE,
-        State=rules.State,
-        is_terminal=rules.is_terminal,
-        utility_mover=rules.utility_mover,
-        evaluate_mover=kernel.evaluate_mover,
-        N_WORDS=rules.n_words,
-    )
+    module: Any = specialise(TEMPLATE, rules, evaluate_mover=kernel.evaluate_mover)
     announce(f"the {evaluator.name} Eval of {evaluator.game.name}", module.evaluate_rows)
     out = np.empty(len(words), np.float32)
     try:

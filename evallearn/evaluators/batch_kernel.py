@@ -1,8 +1,13 @@
-# mypy: ignore-errors
-"""Template: an Eval over many states. Injected: State, is_terminal, utility_mover, evaluate_mover, N_WORDS, CACHE."""
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: an Eval over many states."""
+
+from typing import TYPE_CHECKING
 
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import CACHE, N_WORDS, State, evaluate_mover, is_terminal, utility_mover
 
 
 @njit(cache=CACHE, nogil=True)

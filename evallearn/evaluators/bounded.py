@@ -66,13 +66,7 @@ class BoundedEval(Evaluator):
             return None
         from evallearn.compiled.specialise import specialise
 
-        module: Any = specialise(
-            TEMPLATE,
-            game_bounds=rules.bounds_mover,
-            below=below.evaluate_mover,
-            to_play=rules.to_play,
-            MOST=self.most,
-        )
+        module: Any = specialise(TEMPLATE, rules, below=below.evaluate_mover, MOST=self.most)
         return EvalKernel(
             params=below.params,
             evaluate_player=module.evaluate_player,

@@ -1,13 +1,15 @@
-# mypy: ignore-errors
-"""Template: another Eval, clipped into the bounds of the game.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: another Eval, `below`, clipped into the bounds of the game: see `BoundedEval`."""
 
-game_bounds(s) -> (low, high), to_play              the game's `Rules`
-below(s, params) -> float32                         the other Eval, to the player to move
-MOST                                                see `BoundedEval`
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import MOST, to_play
+    from evallearn.compiled.hooks import bounds_mover as game_bounds
+    from evallearn.compiled.hooks import evaluate_mover as below
 
 
 @njit

@@ -1,14 +1,28 @@
-# mypy: ignore-errors
-"""Template: an Eval on features, whatever is computed from them.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: an Eval on features, whatever `raw` computes from them: see `FeatureEval`."""
 
-raw(params, phase) -> float64                        the Eval's own arithmetic on params.x, from a template of its own
-features_mover | features_player, viewer, to_play    the game's `Rules`
-won_player                                           of games whose utility accumulates, where ACCUMULATES
-phase, squash, SCALE, MIDDLE, BEST, TWO_SIDED, BY_MOVER, ACCUMULATES    see `FeatureEval`
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        ACCUMULATES,
+        BEST,
+        BY_MOVER,
+        MIDDLE,
+        SCALE,
+        TWO_SIDED,
+        features_mover,
+        features_player,
+        phase,
+        raw,
+        to_play,
+        viewer,
+        won_player,
+    )
+    from evallearn.evaluators.squash import squash
 
 
 @njit

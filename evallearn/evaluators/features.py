@@ -166,7 +166,6 @@ class FeatureEval(Evaluator):
         if rules is None:
             return None
         from evallearn.compiled.bits import jitable
-        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import specialise
 
         sizes = {"N_FEATURES": len(self.game.feature_names), **self.sizes()}
@@ -174,14 +173,13 @@ class FeatureEval(Evaluator):
         by_mover = rules.features_mover is not None
         module: Any = specialise(
             EVAL_TEMPLATE,
-            **bindings(rules, "to_play", "phase", "features_mover", "features_player", "viewer", "won_player"),
+            rules,
             raw=arithmetic.raw,
             squash=jitable(SQUASHES[self.squash]),
             SCALE=self.scale,
             MIDDLE=self.middle,
             BEST=float(self.game.utility_range[1]),
             TWO_SIDED=self.two_sided,
-            BY_MOVER=by_mover,
             ACCUMULATES=self.accumulates,
         )
         return EvalKernel(

@@ -1,12 +1,16 @@
-# mypy: ignore-errors
-"""Template: an Eval over another one, which is asked where the game's `KnownValues` say nothing.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: an Eval over another one, `below`, which is asked where the game's `KnownValues` say nothing.
 
-probe(s, address) -> float64                        to the viewer, NaN where it is not known
-below(s, player, params) -> float64                 the other Eval
-viewer, MIDDLE, MOST                                see `SolvedEval`; params.solved is the address
+See `SolvedEval`. `probe` answers to the viewer, NaN where it knows nothing; params.solved is the address.
 """
 
+from typing import TYPE_CHECKING
+
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import MIDDLE, MOST, probe, viewer
+    from evallearn.compiled.hooks import evaluate_player as below
 
 
 @njit

@@ -1,8 +1,13 @@
-# mypy: ignore-errors
-"""Template: the linear Eval's arithmetic. Injected: N_FEATURES."""
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: the linear Eval's arithmetic."""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import N_FEATURES
 
 
 @njit

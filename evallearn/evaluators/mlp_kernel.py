@@ -1,12 +1,17 @@
-# mypy: ignore-errors
-"""Template: the small neural Eval's arithmetic. Injected: N_FEATURES, H1, H2.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: the small neural Eval's arithmetic.
 
 Each layer adds whole rows of weights, so the loop over units vectorises without reordering any sum: no fastmath, and
 the plain floor can repeat it to the last bit. A feature of 0 or a silent unit costs nothing.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import H1, H2, N_FEATURES
 
 ZERO = np.float32(0)
 
@@ -36,5 +41,5 @@ def raw(params, k):
         if h2[j] > ZERO:
             total += np.float64(h2[j]) * np.float64(params.w3[j])
     if total != total:  # huge weights of both signs: inf - inf says nothing
-        total = 0.0
+        total = np.float64(0.0)
     return total

@@ -37,7 +37,6 @@ P0, P1, P2 = np.float32(135135.0), np.float32(17325.0), np.float32(378.0)
 Q0, Q1, Q2 = np.float32(135135.0), np.float32(62370.0), np.float32(3150.0)
 Q3 = np.float32(28.0)
 HALF, ONE, ZERO = np.float32(0.5), np.float32(1.0), np.float32(0.0)
-UNIT = {"SATURATED": SATURATED, "P0": P0, "P1": P1, "P2": P2, "Q0": Q0, "Q1": Q1, "Q2": Q2, "Q3": Q3, "HALF": HALF}
 
 
 def levels_of(game: Game) -> tuple[float, ...]:
@@ -193,22 +192,13 @@ class NetEval(Foretelling):
 
     def kernels(self) -> Any:
         """net_kernel.py for this game and these sizes."""
-        from evallearn.compiled.bits import jitable
-        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import specialise
-        from evallearn.compiled.vectors import add_rows, dot, nonzero
 
         rules = self.game.rules
         assert rules is not None
-        names = ("to_play", "viewer", "phase", "features_mover", "features_player", "active_features")
         return specialise(
             self.template,
-            **bindings(rules, *names),
-            **UNIT,
-            add_rows=add_rows,
-            dot=dot,
-            nonzero=nonzero,
-            squash=jitable(squash),
+            rules,
             MIDDLE=self.middle,
             N_FEATURES=len(self.game.feature_names),
             H1=self.h1,
@@ -218,22 +208,17 @@ class NetEval(Foretelling):
             NETS=self.nets,
             ACTIVATION=ACTIVATIONS.index(self.activation),
             FLOOR=int(self.activation != "sigmoid"),
-            BY_MOVER=rules.features_mover is not None,
-            HAS_ACTIVE=rules.active_features is not None,
         )
 
     def params(self) -> np.ndarray:
         """The record of the kernel: weights and working memory."""
-        t, n, last = self._tensors, len(self.game.feature_names), self.h2 or self.h1
-        fields: list[Any] = [
-            ("w1", "f4", t["w1"].shape), ("b1", "f4", t["b1"].shape), ("b3", "f4", t["b3"].shape),
-            ("w2", "f4", (self.nets, self.h1, max(1, self.h2))), ("b2", "f4", (self.nets, max(1, self.h2))),
-            ("w3", "f4", (self.nets, self.outputs, last)), ("x", "f4", (n,)),
-            ("places", "i4", (max(n, self.h1) + LANES,)), ("values", "f4", (max(n, self.h1) + LANES,)),
-            ("hidden1", "f4", (self.h1,)), ("hidden2", "f4", (max(1, self.h2),)),
-            ("chances", "f8", (self.outputs,)), ("steps", "f8", (self.outputs,)), ("lowest", "f8"),
-        ]  # fmt: skip
-        params = np.zeros(1, np.dtype(fields, align=True))
+        from evallearn.compiled.records import NetRecord
+
+        t, n = self._tensors, len(self.game.feature_names)
+        params = NetRecord.one(
+            nets=self.nets, features=n, h1=self.h1, h2=max(1, self.h2), last=self.h2 or self.h1,
+            outputs=self.outputs, room=max(n, self.h1) + LANES,
+        )  # fmt: skip
         for name in ("w1", "b1", "b3", *(("w2", "b2") if self.h2 else ())):
             params[name] = t[name]
         params["w3"] = t["w3"].swapaxes(1, 2)

@@ -1,17 +1,41 @@
-# mypy: ignore-errors
-"""Template: `NetEval`. The names below are injected.
-
-to_play, viewer, phase, features_mover | features_player, active_features    the game's `Rules`
-N_FEATURES, H1, H2, LAST, OUTPUTS, NETS, ACTIVATION, FLOOR                   of the net
-add_rows, dot, nonzero, squash, MIDDLE, BY_MOVER, HAS_ACTIVE                 of the toolkit and the game
-SATURATED, P0 .. P2, Q0 .. Q3, HALF                                          see net.py
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: `NetEval`.
 
 Every sum has its order (vectors.py), so there is no fastmath, and the plain floor can repeat it to the last bit. A
 feature of 0 costs nothing.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        ACTIVATION,
+        BY_MOVER,
+        FLOOR,
+        H1,
+        H2,
+        HAS_ACTIVE,
+        LAST,
+        MIDDLE,
+        N_FEATURES,
+        NETS,
+        OUTPUTS,
+        active_features,
+        features_mover,
+        features_player,
+        phase,
+        to_play,
+        viewer,
+    )
+    from evallearn.compiled.records import NetRecord
+    from evallearn.compiled.vectors import add_rows, dot, nonzero
+    from evallearn.evaluators.net import HALF, P0, P1, P2, Q0, Q1, Q2, Q3, SATURATED
+    from evallearn.evaluators.squash import squash
 
 ZERO, ONE = np.float32(0), np.float32(1)
 
@@ -32,7 +56,7 @@ def see(s, x):
 
 
 @njit
-def active(s, params):
+def active(s, params: NetRecord):
     """How many features are not 0; params.places and params.values name them."""
     if HAS_ACTIVE:
         return np.int64(active_features(s, sees(s), params.places, params.values))
@@ -63,7 +87,7 @@ def limit(h, n):
 
 
 @njit
-def conclude(h, k, params):
+def conclude(h, k, params: NetRecord):
     """The outputs from the last hidden layer: params.chances, never rising."""
     p = params.chances
     for o in range(OUTPUTS):
@@ -77,7 +101,7 @@ def conclude(h, k, params):
 
 
 @njit
-def foretell(s, params):
+def foretell(s, params: NetRecord):
     """params.chances[j] = P(utility >= levels[j + 1]) to whom the net sees `s` with."""
     k = np.int64(phase(s)) if NETS > 1 else np.int64(0)
     h1 = params.hidden1
@@ -101,7 +125,7 @@ def foretell(s, params):
 
 
 @njit
-def worth(s, params):
+def worth(s, params: NetRecord):
     """What `s` is worth, less the middle of the range, to whom the net sees it with."""
     foretell(s, params)
     total = params.lowest
@@ -111,11 +135,11 @@ def worth(s, params):
 
 
 @njit
-def evaluate_mover(s, params):
+def evaluate_mover(s, params: NetRecord):
     return worth(s, params)
 
 
 @njit
-def evaluate_player(s, player, params):
+def evaluate_player(s, player, params: NetRecord):
     value = MIDDLE + np.float64(worth(s, params))
     return value if sees(s) == player else -value

@@ -23,7 +23,6 @@ from evallearn.core.patterns import PatternSet
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval, fixed_positions
 from evallearn.evaluators.layout import Layout
-from evallearn.evaluators.squash import squash
 
 TEMPLATE = Path(__file__).with_name("patterns_kernel.py")
 MOST = 32767
@@ -149,22 +148,11 @@ class PatternEval(FeatureEval):
 
 def kernels(layout: Layout, scale: float) -> Any:
     """patterns_kernel.py for these patterns; the game must have rules with cells."""
-    from evallearn.compiled.bits import jitable
-    from evallearn.compiled.hooks import bindings
-    from evallearn.compiled.memory import short_at
     from evallearn.compiled.specialise import specialise
 
     rules = layout.game.rules
     assert rules is not None
-    return specialise(
-        TEMPLATE,
-        **bindings(rules, "cells", "contents", "phase", "to_play"),
-        **layout.bindings(),
-        short_at=short_at,
-        squash=jitable(squash),
-        SCALE=scale,
-        NUMBERED=rules.contents is not None,
-    )
+    return specialise(TEMPLATE, rules, **layout.bindings(), SCALE=scale)
 
 
 def pattern_set(game: Game, patterns: str | PatternSet) -> PatternSet:

@@ -1,18 +1,35 @@
-# mypy: ignore-errors
-"""Template: pattern tables. See `layout.py` for the record; the names below are injected.
-
-cells, contents, phase, to_play                           the game's `Rules`
-short_at, squash                                          of the toolkit
-N_STACKS, HEIGHT, VALUES, N_PLACES, N_PLAYERS, ENTRIES, BY_PHASE, BY_PLAYER    see `Layout`
-SCALE, NUMBERED                                           what a win is worth; whether the rules have `contents`
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: pattern tables. See `layout.py` for the record and the sizes.
 
 Positions that are looked at one after the other differ in few stacks, as brothers in a search do; so `look` keeps the
 indices of the last position that each player saw and mends what differs. They are whole numbers: the way there leaves
 no trace.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        BY_PHASE,
+        BY_PLAYER,
+        ENTRIES,
+        HEIGHT,
+        N_PLACES,
+        N_PLAYERS,
+        N_STACKS,
+        NUMBERED,
+        SCALE,
+        VALUES,
+        cells,
+        contents,
+        phase,
+        to_play,
+    )
+    from evallearn.compiled.memory import short_at
+    from evallearn.evaluators.squash import squash
 
 
 @njit

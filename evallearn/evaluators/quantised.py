@@ -32,7 +32,6 @@ NUMBERS = {
     "exponents": np.int16, "activation": np.int16,
 }  # fmt: skip
 """Weights q and biases c of each layer; 2 ** exponents: what 1 is worth in q1, hidden1, q2, hidden2, q3."""
-INTEGERS = ("whole_inputs", "differences", "add_whole_rows", "clip_sums", "dot_whole")
 FINE = 4
 """Inputs are multiples of 2 ** -FINE."""
 FARTHEST = 2**14 - 1
@@ -164,17 +163,12 @@ class QuantisedNet(Foretelling):
         rules = self.game.rules
         if rules is None or not self.two_sided:
             return None
-        from evallearn.compiled import integers
-        from evallearn.compiled.bits import jitable
-        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import specialise
 
         by_mover = rules.features_mover is not None
         module: Any = specialise(
             TEMPLATE,
-            **bindings(rules, "to_play", "viewer", "phase", "features_mover", "features_player"),
-            **{name: getattr(integers, name) for name in INTEGERS},
-            squash=jitable(squash),
+            rules,
             MIDDLE=self.middle,
             N_INPUTS=self._padded(),
             H1=self.h1,
@@ -183,9 +177,7 @@ class QuantisedNet(Foretelling):
             OUTPUTS=self.outputs,
             NETS=self.nets,
             LOGISTIC=self.activation == "sigmoid",
-            BY_MOVER=by_mover,
             FINE=np.float32(2**FINE),
-            SPAN=SPAN,
             INCREMENTAL=self.incremental,
         )
         return EvalKernel(
@@ -200,20 +192,14 @@ class QuantisedNet(Foretelling):
 
     def _params(self) -> np.ndarray:
         """The record of the kernel: weights, and the sums of a board on which every input is 0."""
-        t, n, last = self._tensors, self._padded(), self.h2 or self.h1
-        longest, logistic = max(n, self.h1) + 1, self.activation == "sigmoid"
-        fields: list[Any] = [
-            ("q1", "i2", t["q1"].shape), ("c1", "i4", t["c1"].shape), ("c3", "i4", t["c3"].shape),
-            ("q2", "i2", (self.nets, self.h1, max(1, self.h2))), ("c2", "i4", (self.nets, max(1, self.h2))),
-            ("q3", "i2", (self.nets, self.outputs, last)), ("x", "f4", (n,)), ("fresh", "i4", (n,)),
-            ("seen", "i4", (2, self.nets, n)), ("sums", "i4", (2, self.nets, self.h1)),
-            ("sums2", "i4", (max(1, self.h2),)), ("hidden", "i4", (max(self.h1, self.h2),)),
-            ("zeros", "i4", (longest,)), ("places", "i4", (longest,)), ("values", "i4", (longest,)),
-            ("logistic", "i2", (2, 2 * SPAN if logistic else 1)), ("reach", "f4"), ("unit", "f8"),
-            ("shift", "i4", (2,)), ("top", "i4", (2,)),
-            ("chances", "f8", (self.outputs,)), ("steps", "f8", (self.outputs,)), ("lowest", "f8"),
-        ]  # fmt: skip
-        params = np.zeros(1, np.dtype(fields, align=True))
+        from evallearn.compiled.records import QuantisedRecord
+
+        t, n, logistic = self._tensors, self._padded(), self.activation == "sigmoid"
+        params = QuantisedRecord.one(
+            nets=self.nets, features=len(self.game.feature_names), inputs=n, h1=self.h1, h2=max(1, self.h2),
+            last=self.h2 or self.h1, outputs=self.outputs, widest=max(self.h1, self.h2), room=max(n, self.h1) + 1,
+            logistic=2 * SPAN if logistic else 1,
+        )  # fmt: skip
         for name in ("q1", "c1", "c3", *(("q2", "c2") if self.h2 else ())):
             params[name] = t[name]
         params["q3"] = t["q3"].swapaxes(1, 2)

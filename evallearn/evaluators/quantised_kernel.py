@@ -1,19 +1,41 @@
-# mypy: ignore-errors
-"""Template: `QuantisedNet`. The names below are injected.
-
-to_play, viewer, phase, features_mover | features_player       the game's `Rules`
-N_INPUTS, H1, H2, LAST, OUTPUTS, NETS, LOGISTIC                of the net
-whole_inputs .. dot_whole, squash, MIDDLE, BY_MOVER            of the toolkit (integers.py) and the game
-FINE, SPAN                                                     see quantised.py
-INCREMENTAL                                                    False: every sum from the start, for comparison
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: `QuantisedNet`.
 
 Positions that are looked at one after the other differ in few inputs, as brothers in a search do; so `look` keeps the
 sums of the last position that each player saw with each net, and adds what differs. They are whole numbers: the way
 there leaves no trace.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        BY_MOVER,
+        FINE,
+        H1,
+        H2,
+        INCREMENTAL,
+        LAST,
+        LOGISTIC,
+        MIDDLE,
+        N_INPUTS,
+        NETS,
+        OUTPUTS,
+        features_mover,
+        features_player,
+        phase,
+        to_play,
+        viewer,
+    )
+    from evallearn.compiled.integers import add_whole_rows, clip_sums, differences, dot_whole, whole_inputs
+    from evallearn.compiled.records import QuantisedRecord
+    from evallearn.evaluators.quantised import SPAN
+    from evallearn.evaluators.squash import squash
 
 
 @njit
@@ -23,7 +45,7 @@ def sees(s):
 
 
 @njit
-def look(s, side, k, params):
+def look(s, side, k, params: QuantisedRecord):
     """Brings params.sums[side, k] to the position `s`."""
     if BY_MOVER:
         features_mover(s, params.x)
@@ -41,7 +63,7 @@ def look(s, side, k, params):
 
 
 @njit
-def activate(sums, layer, units, params):
+def activate(sums, layer, units, params: QuantisedRecord):
     """params.hidden: what the units of a layer make of their sums, whole numbers too."""
     h = params.hidden
     if LOGISTIC:
@@ -53,7 +75,7 @@ def activate(sums, layer, units, params):
 
 
 @njit
-def second_layer(k, params):
+def second_layer(k, params: QuantisedRecord):
     """params.sums2 from the hidden units of the first layer."""
     places, values = params.places.ctypes.data, params.values.ctypes.data
     n = differences(params.hidden.ctypes.data, params.zeros.ctypes.data, places, values, H1, 0)
@@ -61,7 +83,7 @@ def second_layer(k, params):
 
 
 @njit
-def conclude(k, params):
+def conclude(k, params: QuantisedRecord):
     """The outputs from the last hidden units: params.chances, never rising."""
     p = params.chances
     for o in range(OUTPUTS):
@@ -75,7 +97,7 @@ def conclude(k, params):
 
 
 @njit
-def evaluate_mover(s, params):
+def evaluate_mover(s, params: QuantisedRecord):
     """What `s` is worth, less the middle of the range, to whom the net sees it with."""
     k = np.int64(phase(s)) if NETS > 1 else np.int64(0)
     side = sees(s)
@@ -92,6 +114,6 @@ def evaluate_mover(s, params):
 
 
 @njit
-def evaluate_player(s, player, params):
+def evaluate_player(s, player, params: QuantisedRecord):
     value = MIDDLE + np.float64(evaluate_mover(s, params))
     return value if sees(s) == player else -value

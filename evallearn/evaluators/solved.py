@@ -10,7 +10,7 @@ import numpy as np
 
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
-from evallearn.core.rules import NOT_KNOWN, Endgames, KnownValues
+from evallearn.core.rules import Endgames, KnownValues
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import half_range
 from evallearn.evaluators.squash import BOUND
@@ -126,9 +126,9 @@ class SolvedEval(Evaluator):
         if isinstance(self.endgames, KnownValues):
             known: Any = specialise(
                 KNOWN_TEMPLATE,
+                rules,
                 probe=self.endgames.probe,
                 below=below.evaluate_player,
-                viewer=rules.viewer,
                 MIDDLE=self.middle,
                 MOST=BOUND * self.scale,
             )
@@ -136,14 +136,7 @@ class SolvedEval(Evaluator):
         if below.evaluate_mover is None:
             return None
         module: Any = specialise(
-            TEMPLATE,
-            probe=self.endgames.probe,
-            below=below.evaluate_mover,
-            to_play=rules.to_play,
-            NOT_KNOWN=NOT_KNOWN,
-            SCALE=self.scale,
-            STEP=STEP,
-            MOST_STEPS=MOST_STEPS,
+            TEMPLATE, rules, probe=self.endgames.probe, below=below.evaluate_mover, SCALE=self.scale
         )
         return EvalKernel(params=params, evaluate_player=module.evaluate_player, evaluate_mover=module.evaluate_mover)
 

@@ -1,13 +1,19 @@
-# mypy: ignore-errors
-"""Template: an Eval over another one, which is asked where the game's endgames know nothing.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: an Eval over another one, `below`, which is asked where the game's endgames know nothing.
 
-probe(s, address) -> steps                          the game's `Endgames`
-below(s, params) -> float32                         the other Eval, to the player to move
-to_play, NOT_KNOWN, SCALE, STEP, MOST_STEPS         see `SolvedEval`; params.solved is the address
+See `SolvedEval`; params.solved is the address.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import SCALE, probe, to_play
+    from evallearn.compiled.hooks import evaluate_mover as below
+    from evallearn.core.rules import NOT_KNOWN
+    from evallearn.evaluators.solved import MOST_STEPS, STEP
 
 
 @njit

@@ -1,15 +1,27 @@
-# mypy: ignore-errors
-"""Template: what an evaluator says of positions, and which action it would choose there by one ply.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: what an evaluator says of positions, and which action it would choose there by one ply."""
 
-State, actions, result, is_terminal, to_play, viewer, chances       the game's `Rules`
-utility_player(s, player)                                           of any game
-evaluate_player                                                     of the evaluator
-N_WORDS, HAS_CHANCE, CACHE                                          of the game; whether the disk cache is on
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        HAS_CHANCE,
+        N_WORDS,
+        State,
+        actions,
+        chances,
+        evaluate_player,
+        is_terminal,
+        result,
+        to_play,
+        utility_player,
+        viewer,
+    )
 
 CHANCE = -1
 

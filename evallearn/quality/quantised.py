@@ -62,7 +62,6 @@ class Chooser:
 
     def __init__(self, evaluator: Any) -> None:
         """Compile the kernel. Raises SpecError for an evaluator without one."""
-        from evallearn.compiled.hooks import bindings, utility_to_any
         from evallearn.compiled.specialise import announce, specialise
 
         game, kernel = evaluator.game, evaluator.kernel()
@@ -71,14 +70,7 @@ class Chooser:
                 f"{game.name} is no two-player zero-sum game on the compiled floor: write its `rules` first"
             )
         rules = game.rules
-        self.module: Any = specialise(
-            TEMPLATE,
-            **bindings(rules, "State", "actions", "result", "is_terminal", "to_play", "viewer", "chances"),
-            utility_player=utility_to_any(rules),
-            evaluate_player=kernel.evaluate_player,
-            N_WORDS=rules.n_words,
-            HAS_CHANCE=game.has_chance,
-        )
+        self.module: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
         announce(f"the {evaluator.kind} Eval of {game.name}", self.module.choose)
         self.params = kernel.params.copy()
         self.buffer = np.zeros(max(rules.max_actions, rules.max_outcomes), np.int32)

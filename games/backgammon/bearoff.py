@@ -29,7 +29,7 @@ import numpy as np
 from evallearn.core.digest import digest
 from evallearn.core.files import data_folder, write_atomically
 from evallearn.errors import GameError
-from evallearn.games.backgammon.moves import CHECKERS, HOME, ROLLS, Side
+from evallearn.games.backgammon.moves import CHECKERS, HOME, Side
 
 POINTS = len(HOME)
 FEW = 6
@@ -104,8 +104,7 @@ def build() -> Bearoff:
     from evallearn.compiled.specialise import announce, specialise
 
     template = Path(__file__).with_name("bearoff_kernel.py")
-    given = {"CHOOSE": CHOOSE, "POINTS": POINTS, "CHECKERS": CHECKERS, "ROLLS": ROLLS, "LONGEST": LONGEST}
-    run: Any = specialise(template, **given)
+    run: Any = specialise(template)
     announce("the bear-off tables of backgammon", run.two_sided)
     home, first = np.zeros((N_SIDES, LONGEST)), np.zeros((N_SIDES, LONGEST))
     home[0, 0] = 1

@@ -1,12 +1,19 @@
-# mypy: ignore-errors
-"""Template: the bear-off tables. Injected: CHOOSE (int64[n, k]), POINTS, CHECKERS, ROLLS, LONGEST, CACHE.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: the bear-off tables.
 
 A side is int64[1 + POINTS]: its checkers on the points 1 to 6, [0] is not used. `bearoff.py` says how sides are
 numbered and what the tables hold: every move leads to a lower number, so that one pass upwards is enough.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import CACHE
+    from evallearn.games.backgammon.bearoff import CHOOSE, LONGEST, POINTS
+    from evallearn.games.backgammon.moves import ROLLS
 
 MOST_PLAYS = 200
 """Of one roll: a double has at most C(9, 4) = 126, two dice at most 2 * 36."""

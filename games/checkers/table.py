@@ -181,11 +181,8 @@ class Kernels:
 
     def __init__(self, pieces: int) -> None:
         from evallearn.compiled.specialise import announce, specialise
-        from evallearn.games.checkers import rules as rules
 
-        names = ("State", "actions", "result", "jumpers", "BOARD", "FOUR", "FIVE", "MAX_ACTIONS")
-        template = Path(__file__).with_name("table_kernel.py")
-        self.run: Any = specialise(template, **{name: getattr(rules, name) for name in names})
+        self.run: Any = specialise(Path(__file__).with_name("table_kernel.py"))
         announce("the endgame analysis of checkers", self.run.propagate)
         self.arrays = kernel_arrays(pieces)
 

@@ -1,19 +1,22 @@
-# mypy: ignore-errors
-"""Template: retrograde analysis of checkers, one group of endings at a time. The names below are injected.
-
-State, actions, result, jumpers, BOARD, FOUR, FIVE   of rules.py
-MAX_ACTIONS                                          legal actions at most
-CACHE                                                whether the disk cache is on
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: retrograde analysis of checkers, one group of endings at a time.
 
 An ending is (own men, own kings, opposing men, opposing kings) as the player to move counts; `table.py` says
 how its positions are numbered, and makes the arrays `choose`, `offsets` and `sets`. A group is an ending and the one in
 which the players have changed places: steps lead from one to the other.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 
 from evallearn.compiled.bits import lowest_bit, popcount, u64
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import CACHE
+    from evallearn.games.checkers.moves import MAX_ACTIONS
+    from evallearn.games.checkers.rules import BOARD, FIVE, FOUR, State, actions, jumpers, result
 
 DRAW, WIN, LOSS, IMPOSSIBLE = 0, 1, 2, 3
 ZERO, ONE = u64(0), u64(1)
@@ -66,7 +69,7 @@ def position(index, ending, choose, sets):
     a, b = sets[0, own_men, black_men], sets[0, own_kings, black_kings]
     c, d = sets[1, opp_men, white_men], sets[1, opp_kings, white_kings]
     possible = popcount(a | b | c | d) == own_men + own_kings + opp_men + opp_kings
-    return State(a | b, c | d, b | d, ZERO), possible
+    return State(a | b, c | d, b | d, ZERO), possible  # type: ignore[arg-type]  # words
 
 
 @njit
@@ -133,7 +136,7 @@ def take_back(s, value, piece, to, longer, values, counts, plies, queue, choose,
     kings = s.kings
     if kings & piece != ZERO:
         kings = (kings ^ piece) | to
-    before = State(s.black, (s.white ^ piece) | to, kings, ONE)
+    before = State(s.black, (s.white ^ piece) | to, kings, ONE)  # type: ignore[arg-type]
     empty = BOARD & ~(before.black | before.white)
     if jumpers(before.white & kings, before.white, before.black, empty) != ZERO:
         return  # White had to take something instead

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evallearn.compiled.bits import jitable
-from evallearn.compiled.hooks import STAND_INS, bindings
+from evallearn.compiled.records import SearchContext
 from evallearn.compiled.specialise import specialise
 from evallearn.compiled.table import MOST_ACTIONS, Table
 from evallearn.core.evaluator import EvalKernel, Evaluator
@@ -19,22 +20,14 @@ from evallearn.core.game import Game, State
 from evallearn.core.rules import Rules
 from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import Interrupted, SearchError
-from evallearn.search.alphabeta import margins
 from evallearn.search.alphabeta.margins import ASPIRATION
 from evallearn.search.alphabeta.options import UNSOUND, Options
 from evallearn.search.common.deepening_compiled import NO_LIMIT, SHORT_NODES, WARM_UP_NODES, warm_up
-from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
 from evallearn.search.common.repetition import looking_back
 from evallearn.search.common.requirements import MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks, values_to_all
 from evallearn.search.common.threads import KernelThreads
 
 HERE = Path(__file__).parent
-RULE_NAMES = (
-    "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock",
-    "noisy_actions", "forcing", "may_pass", "passed",
-)  # fmt: skip
-FROM_MARGINS = ("null_reduction", "late_reduction", "shifted", "eval_score")
-CONSTANTS = ("NULL_DEPTH", "LATE_DEPTH", "LATE_FROM", "FUTILITY", "FUTILITY_DEPTH", "EVAL_ORDER_DEPTH")
 COUNTS = ("depth", "value_depth", "nodes", "leaves", "unsound", "unproven")
 SHORT_DEPTH = 4
 """Up to here a search takes milliseconds."""
@@ -50,29 +43,15 @@ def search_plies(rules: Rules) -> int:
 def context(rules: Rules, threads: int) -> np.ndarray:
     """The one record that a thread of a search carries."""
     plies, width = search_plies(rules) + 2, rules.max_actions
-    path = rules.clock_limit + plies if rules.clock else 1
-    fields: list[Any] = [
-        ("nodes", "i8"), ("node_limit", "i8"), ("asked", "i8"), ("leaves", "i8"), ("unsound", "i8"), ("stop", "i8"),
-        ("unproven", "i8"), ("value_depth", "i8"),
-        ("table_address", "u8"), ("table_mask", "u8"), ("age", "i8"), ("readable_age", "i8"),
-        ("looks_address", "u8"), ("looks_mask", "u8"),
-        ("use_table", "i4"), ("use_killers", "i4"), ("use_history", "i4"), ("use_pvs", "i4"), ("use_aspiration", "i4"),
-        ("noisy_first", "i4"), ("null_move", "i4"), ("late_moves", "i4"), ("all_values", "i4"),
-        ("futility", "i4"), ("loose_table", "i4"), ("unfinished", "i4"), ("win", "f4"),
-        ("quiescence", "i8"), ("extensions", "i8"),
-        ("n_root", "i8"), ("best_index", "i8"), ("new_index", "i8"), ("depth", "i8"), ("exact", "i8"),
-        ("n_past", "i8"), ("path", "u8", (path,)), ("doubled", "i1", (path,)),
-        ("extended", "i4", (plies,)), ("passed", "i1", (plies,)),
-        ("value", "f4"), ("new_value", "f4"), ("line_length", "i4"),
-        ("words", "u8", (rules.n_words,)),
-        ("root_actions", "i4", (width,)), ("ranks", "i4", (width,)), ("order", "i4", (width,)),
-        ("new_values", "f4", (width,)), ("values", "f4", (width,)),
-        ("killers", "i4", (plies, 2)), ("history", "i4", (2, rules.n_actions)),
-        ("actions", "i4", (plies, width)), ("scores", "i4", (plies, width)), ("noisy", "i4", (width,)),
-        ("put_off", "i4", (plies, width) if threads > 1 else (1, 1)),
-        ("line", "i2", (plies,)), ("pv_length", "i4", (plies,)), ("pv", "i2", (plies, plies)),
-    ]  # fmt: skip
-    return np.zeros(1, np.dtype(fields, align=True))
+    return SearchContext.one(
+        words=rules.n_words,
+        width=width,
+        n_actions=rules.n_actions,
+        plies=plies,
+        path=rules.clock_limit + plies if rules.clock else 1,
+        shared_plies=plies if threads > 1 else 1,
+        shared_width=width if threads > 1 else 1,
+    )
 
 
 def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note_node: Any = None) -> Any:
@@ -80,48 +59,29 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note
     rules = game.rules
     assert rules is not None
     past = looking_back(rules, cuts_at_depth=options.is_cutoff is cut_at_depth)
-    names = {
-        **bindings(rules, *RULE_NAMES),
-        "evaluate_mover": kernel.evaluate_mover,
-        "third_time": past.third_time,
-        "note_line": note_line,
-        "HAS_CLOCK": rules.clock is not None,
-        "ALTERNATES": rules.alternates,
-        "MAX_PLIES": search_plies(rules),
-        "SIZES": (rules.n_actions, rules.max_actions),  # of the record: a kernel is compiled for one only
-    }
+    common: dict[str, Any] = {"evaluate_mover": kernel.evaluate_mover}
+    plies = search_plies(rules)
     if options.selective:
-        names["quiet_value"] = specialise(HERE / "quiescence_kernel.py", **names).quiet_value
+        quiescence: Any = specialise(HERE / "quiescence_kernel.py", rules, past, **common, MAX_PLIES=plies)
+        common["quiet_value"] = quiescence.quiet_value
     else:  # what is never asked need not be compiled
-        names.update((name, STAND_INS[name]) for name in ("quiet_value", "forcing", "may_pass", "passed"))
-    names["SHARED"] = shared
-    names["bounds_mover"] = kernel.bounds_mover or STAND_INS["eval_bounds_mover"]
-    names["HAS_BOUNDS"] = options.bounds and kernel.bounds_mover is not None
-    tree: Any = specialise(
+        rules = replace(rules, forcing=None, may_pass=None, passed=None)
+    common["SHARED"] = shared
+    tree = specialise(
         HERE / "tree_kernel.py",
-        **names,
-        table_key=past.table_key,
+        rules,
+        past,
+        **common,
+        eval_bounds_mover=kernel.bounds_mover,
+        note_node=note_node,
+        MAX_PLIES=plies,
         is_cutoff=jitable(options.is_cutoff),
-        HAS_NOISE=rules.noisy_actions is not None,
+        HAS_BOUNDS=options.bounds and kernel.bounds_mover is not None,
         SELECTIVE=options.selective,
         BY_EVAL=options.order_by_eval,
-        **{name: jitable(getattr(margins, name)) for name in FROM_MARGINS},
-        **{name: getattr(margins, name) for name in CONSTANTS},
-        note_node=note_node or STAND_INS["note_node"],
         NOTES=note_node is not None,
     )
-    made = {name: getattr(tree, name) for name in ("value_mover", "is_looked_at", "look_at", "tell")}
-    return specialise(
-        HERE / "root_kernel.py",
-        **names,
-        **made,
-        State=rules.State,
-        begin=begin,
-        keep_iteration=keep_iteration,
-        RETURN=past.RETURN,
-        CLOCK_LIMIT=rules.clock_limit,
-        N_WORDS=rules.n_words,
-    )
+    return specialise(HERE / "root_kernel.py", rules, past, tree, **common)
 
 
 class CompiledAlphaBeta:
@@ -198,7 +158,7 @@ class CompiledAlphaBeta:
 
     def chooser(self, limits: Limits) -> tuple[Any, tuple[Any, ...]]:
         """Return what finds a move inside another kernel, by one thread, and what it carries: see move_kernel.py."""
-        module = specialise(HERE / "move_kernel.py", prepare=self.kernels.prepare, deepen=self.kernels.deepen)
+        module = specialise(HERE / "move_kernel.py", self.kernels)
         depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
         nodes = NO_LIMIT if limits.nodes is None else int(limits.nodes)
         own = (self.boxes[0], self.params[0], self.table.words)

@@ -1,13 +1,21 @@
-# mypy: ignore-errors
-"""Template: a move by alpha-beta without Python around it. Injected: prepare, deepen (root_kernel.py), CACHE.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: a move by alpha-beta without Python around it.
 
 What CompiledAlphaBeta.search does for one thread and no seed, to the last bit.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from evallearn.compiled.table import AGES, NOTHING
+
+if TYPE_CHECKING:
+    from evallearn.compiled.records import SearchContext
+    from evallearn.search.alphabeta.root_kernel import deepen, prepare
 
 
 @njit(nogil=True)
@@ -17,7 +25,7 @@ def choose(s, past, side):
     past: see `prepare`; side: see `CompiledAlphaBeta.chooser`.
     """
     box, eval_box, words, max_depth, node_limit, free, win, margin = side
-    ctx = box[0]
+    ctx: SearchContext = box[0]
     for i, word in enumerate(s):
         ctx.words[i] = word
     ctx.node_limit = node_limit
@@ -38,7 +46,7 @@ def choose(s, past, side):
 
 
 @njit(nogil=True)
-def grow_older(words, ctx):
+def grow_older(words, ctx: SearchContext):
     """What Table.new_age does."""
     ctx.age += 1
     if ctx.age > AGES:

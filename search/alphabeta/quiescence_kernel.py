@@ -1,15 +1,38 @@
-# mypy: ignore-errors
-"""Template: quiescence search. Injected: the rules, evaluate_mover, HAS_CLOCK, ALTERNATES, MAX_PLIES, third_time."""
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: quiescence search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        ALTERNATES,
+        HAS_CLOCK,
+        MAX_PLIES,
+        actions,
+        clock,
+        evaluate_mover,
+        forcing,
+        is_terminal,
+        key,
+        noisy_actions,
+        result,
+        to_play,
+        utility_mover,
+    )
+    from evallearn.compiled.records import SearchContext
+    from evallearn.search.common.repetition_kernel import third_time
 
 INF = np.float32(np.inf)
 ZERO = np.float32(0)
 
 
 @njit(nogil=True)
-def quiet_value(s, left, ply, alpha, beta, ctx, params):
+def quiet_value(s, left, ply, alpha, beta, ctx: SearchContext, params):
     """Fail-soft value of `s`, which is not over, to its mover; `left` plies at most.
 
     EVAL, or better by a noisy action; where something must be answered, the best of all actions.

@@ -1,14 +1,9 @@
-# mypy: ignore-errors
-"""Template: alpha-beta at the root: iterative deepening, aspiration windows, ties. See `specialise`.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: alpha-beta at the root: iterative deepening, aspiration windows, ties; tree_kernel.py goes on."""
 
-The names of tree_kernel.py are injected, and
+from __future__ import annotations
 
-value_mover, is_looked_at, look_at               what that template made of them
-keep_iteration, begin                            see lines.py
-State, evaluate_mover, RETURN                    to begin with; see repetition_kernel.py
-N_WORDS, CLOCK_LIMIT, SIZES                      of the game
-CACHE                                            whether the disk cache is on
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -16,11 +11,34 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from evallearn.compiled.table import EXACT, NOTHING, action_of, bound_of, depth_of, find
 
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        CLOCK_LIMIT,
+        HAS_CLOCK,
+        N_WORDS,
+        SHARED,
+        State,
+        actions,
+        clock,
+        evaluate_mover,
+        is_terminal,
+        key,
+        result,
+        to_play,
+    )
+    from evallearn.compiled.hooks import quiet_value as quiet_value
+    from evallearn.compiled.records import SearchContext
+    from evallearn.search.alphabeta.tree_kernel import is_looked_at, look_at, value_mover
+    from evallearn.search.alphabeta.tree_kernel import tell as tell
+    from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
+    from evallearn.search.common.repetition_kernel import RETURN, third_time
+
 INF = np.float32(np.inf)
 
 
 @njit(nogil=True)
-def search_root(s, depth, floor, ceiling, ctx, params):
+def search_root(s, depth, floor, ceiling, ctx: SearchContext, params):
     """One look at the root actions in the order of the last iterations; False if it was stopped.
 
     A value up to `floor` is an upper bound, one from `ceiling` on a lower bound. Ties go to the lower rank: such an
@@ -88,7 +106,7 @@ def search_root(s, depth, floor, ceiling, ctx, params):
 
 
 @njit(nogil=True)
-def come_forward(index, ctx):
+def come_forward(index, ctx: SearchContext):
     """The best action is searched first next time; those that were best before come next."""
     j = 0
     while ctx.order[j] != index:
@@ -105,7 +123,7 @@ def prepare(box, past):
 
     past: uint64[n, N_WORDS], the positions before it since the last move that cannot be taken back.
     """
-    ctx = box[0]
+    ctx: SearchContext = box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     over = is_terminal(s)
     if HAS_CLOCK:
@@ -121,7 +139,7 @@ def prepare(box, past):
 @njit(cache=CACHE, nogil=True)
 def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
     """Iterative deepening; the last finished iteration stands in ctx."""
-    ctx = box[0]
+    ctx: SearchContext = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     begin(ctx.root_actions[ctx.best_index], ctx)
@@ -169,7 +187,7 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
 
 
 @njit(nogil=True)
-def take_unfinished(ctx):
+def take_unfinished(ctx: SearchContext):
     """The best action so far of a depth that was begun with the best one of the depth before."""
     ctx.unsound += 1
     ctx.unproven += ctx.new_value <= -ctx.win  # an action that was not looked at may be better
@@ -181,7 +199,7 @@ def take_unfinished(ctx):
 
 
 @njit(nogil=True)
-def extend_line(s, ctx):
+def extend_line(s, ctx: SearchContext):
     """Where the table cut the principal variation short, follow the table's own actions."""
     if not ctx.use_table or ctx.extensions > 0:
         return

@@ -1,30 +1,16 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: alpha-beta inside the tree, specialised to one game and one Eval; root_kernel.py begins it.
 
-See `specialise`; the names below are injected.
-
-actions, result, is_terminal, to_play, utility_mover, key          the game's `Rules`
-clock, HAS_CLOCK                                                   of a game whose rules look back
-noisy_actions, HAS_NOISE, forcing, may_pass, passed                what some games have
-evaluate_mover(s, params) -> float32                               the Eval
-bounds_mover(s, params) -> (float32, float32), HAS_BOUNDS          its bounds, if it offers them and they are wanted
-eval_score, EVAL_ORDER_DEPTH, BY_EVAL                              margins.py; whether EVAL orders the actions
-is_cutoff(s, depth_left) -> bool                                   the cutoff test
-third_time, table_key, quiet_value, note_line                      looking_back_kernel, quiescence_kernel, lines
-SELECTIVE                                                          whether any of quiescence, extensions, null moves and
-                                                                   late moves is on; which ones, ctx says
-SHARED                                                             whether several threads share the table
-null_reduction, late_reduction, shifted                            margins.py, and its constants NULL_DEPTH, LATE_DEPTH,
-LATE_FROM, FUTILITY, FUTILITY_DEPTH                                which both floors share
-note_node(s, value, alpha, beta, params), NOTES                    of who learns from every node; whether anybody does
-MAX_PLIES, ALTERNATES                                              of the game
-
-Everything a search carries is one record, `ctx` (`CompiledAlphaBeta.context`): every array argument more would cost
-the recursion about seven words and, in all, half of the speed. The algorithm is that of alphabeta_plain.py.
+Everything a search carries is one record, `ctx` (`compiled.context`): every array argument more would cost the
+recursion about seven words and, in all, half of the speed. The algorithm is that of plain.py.
 
 Several threads search the same tree and help each other through the table. Which actions are being looked at is noted
 in a small table of its own: others put such an action off to the end of their row (Kerrigan's simplified ABDADA).
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -47,6 +33,50 @@ from evallearn.compiled.table import (
     value_of,
 )
 
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        ALTERNATES,
+        BY_EVAL,
+        HAS_BOUNDS,
+        HAS_CLOCK,
+        HAS_NOISE,
+        MAX_PLIES,
+        NOTES,
+        SELECTIVE,
+        SHARED,
+        actions,
+        clock,
+        eval_bounds_mover,
+        evaluate_mover,
+        forcing,
+        is_cutoff,
+        is_terminal,
+        key,
+        may_pass,
+        noisy_actions,
+        note_node,
+        passed,
+        quiet_value,
+        result,
+        to_play,
+        utility_mover,
+    )
+    from evallearn.compiled.records import SearchContext
+    from evallearn.search.alphabeta.margins import (
+        EVAL_ORDER_DEPTH,
+        FUTILITY,
+        FUTILITY_DEPTH,
+        LATE_DEPTH,
+        LATE_FROM,
+        NULL_DEPTH,
+        eval_score,
+        late_reduction,
+        null_reduction,
+        shifted,
+    )
+    from evallearn.search.common.principal_variation import note_line
+    from evallearn.search.common.repetition_kernel import table_key, third_time
+
 TABLE_FIRST, NOISY, KILLER_1, KILLER_2, HISTORY_CAP = 1 << 30, 1 << 29, (1 << 28) + 1, 1 << 28, 1 << 27
 INF = np.float32(np.inf)
 ZERO = np.float32(0)
@@ -55,7 +85,7 @@ DEFER_DEPTH = 4
 
 
 @njit(nogil=True)
-def value_mover(s, depth, ply, alpha, beta, ctx, params):
+def value_mover(s, depth, ply, alpha, beta, ctx: SearchContext, params):
     """Fail-soft: exact if alpha < v < beta, an upper bound if v <= alpha, a lower bound if v >= beta."""
     ctx.pv_length[ply] = 0
     if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
@@ -70,7 +100,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
         return ZERO
     high = INF
     if HAS_BOUNDS:
-        low, high = bounds_mover(s, params)
+        low, high = eval_bounds_mover(s, params)
         if low >= beta or low == high:
             return low
         if high <= alpha:
@@ -239,7 +269,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx, params):
 
 
 @njit(nogil=True)
-def tell(s, value, ply, alpha, beta, ctx, params):
+def tell(s, value, ply, alpha, beta, ctx: SearchContext, params):
     """note_node, where EVAL could be asked: in the midst of an exchange it would learn that pieces are worth little."""
     if SELECTIVE and ctx.quiescence > 0:
         static = evaluate_mover(s, params)
@@ -250,7 +280,7 @@ def tell(s, value, ply, alpha, beta, ctx, params):
 
 
 @njit(nogil=True)
-def score_actions(s, n, table_action, player, ply, ctx):
+def score_actions(s, n, table_action, player, ply, ctx: SearchContext):
     """In which order the n actions of `s` are tried: the table's, noisy ones, killers of this ply, then by history."""
     row = ctx.actions[ply]
     score = ctx.scores[ply]
@@ -259,8 +289,8 @@ def score_actions(s, n, table_action, player, ply, ctx):
     if HAS_NOISE and ctx.noisy_first:
         n_noisy = np.int64(noisy_actions(s, noisy))
         if n_noisy == n:  # that tells them apart no better
-            n_noisy = 0
-    j = 0
+            n_noisy = np.int64(0)
+    j = np.int64(0)
     first = ctx.killers[ply, 0]
     second = ctx.killers[ply, 1]
     for i in range(n):
@@ -280,7 +310,7 @@ def score_actions(s, n, table_action, player, ply, ctx):
 
 
 @njit(nogil=True)
-def score_by_eval(s, n, player, ply, ctx, params):
+def score_by_eval(s, n, player, ply, ctx: SearchContext, params):
     """Score the quiet ones of the n actions of `s` by EVAL of the positions after them, which count as nodes."""
     row = ctx.actions[ply]
     score = ctx.scores[ply]
@@ -305,14 +335,14 @@ def sign_of(k, a, depth):
 
 
 @njit(nogil=True)
-def is_looked_at(k, a, depth, ctx):
+def is_looked_at(k, a, depth, ctx: SearchContext):
     """True if another thread searches this action right now. An old note may mislead: that costs time, not truth."""
     sign = sign_of(k, a, depth)
     return entry_at(ctx.looks_address, sign & ctx.looks_mask).check == sign
 
 
 @njit(nogil=True)
-def look_at(k, a, depth, ctx, begins):
+def look_at(k, a, depth, ctx: SearchContext, begins):
     """Note for other threads that the search of this action begins or ends."""
     sign = sign_of(k, a, depth)
     note = entry_at(ctx.looks_address, sign & ctx.looks_mask)
@@ -323,7 +353,7 @@ def look_at(k, a, depth, ctx, begins):
 
 
 @njit(nogil=True)
-def reward(a, player, depth, ply, ctx):
+def reward(a, player, depth, ply, ctx: SearchContext):
     """Remember the action that refuted this position."""
     if ctx.use_killers and ctx.killers[ply, 0] != a:
         ctx.killers[ply, 1] = ctx.killers[ply, 0]

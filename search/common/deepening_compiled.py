@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable
-from evallearn.compiled.hooks import bindings, utility_to_any
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.rules import Rules
 from evallearn.core.search import IsCutoff, Limits, SearchResult
 from evallearn.errors import EvallearnError, Interrupted
-from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
 from evallearn.search.common.requirements import (
     MAX_DEPTH,
     cut_at_depth,
@@ -37,26 +34,6 @@ SHORT_NODES = 300_000
 def search_plies(rules: Rules) -> int:
     """How deep any line can go: a move and a roll for each step of depth, and room for rolls in a row."""
     return min(rules.max_plies, (3 if rules.chances else 1) * MAX_DEPTH)
-
-
-def player_bindings(game: Game, kernel: EvalKernel, is_cutoff: IsCutoff, *rule_names: str) -> dict[str, Any]:
-    """What a template is handed whose values are those to any player."""
-    rules = game.rules
-    assert rules is not None
-    return {
-        **bindings(rules, "State", "actions", "result", "is_terminal", "to_play", *rule_names),
-        "utility_player": utility_to_any(rules),
-        "evaluate_player": kernel.evaluate_player,
-        "is_cutoff": jitable(is_cutoff),
-        "begin": begin,
-        "note_line": note_line,
-        "keep_iteration": keep_iteration,
-        "N_WORDS": rules.n_words,
-        "N_PLAYERS": game.n_players,
-        "HAS_CHANCE": rules.chances is not None,
-        "MAX_PLIES": search_plies(rules),
-        "SIZES": (rules.max_actions, rules.max_outcomes),  # of the record: a kernel is compiled for one only
-    }
 
 
 def warm_up(game: Game, what: str, deepen: Any, recursive: Any, once: Callable[[State], Any]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from evallearn.compiled.hooks import bindings
 from evallearn.compiled.specialise import specialise
 from evallearn.core.rules import Rules
 
@@ -14,10 +13,4 @@ TEMPLATE = Path(__file__).with_name("repetition_kernel.py")
 
 def looking_back(rules: Rules, *, cuts_at_depth: bool = True) -> Any:
     """The template of the same name, specialised: `occurred`, `third_time`, `table_key`, `remember`, RETURN."""
-    return specialise(
-        TEMPLATE,
-        **bindings(rules, "clock"),
-        CLOCK_LIMIT=rules.clock_limit,
-        ALTERNATES=rules.alternates,
-        CUTS_AT_DEPTH=cuts_at_depth,
-    )
+    return specialise(TEMPLATE, rules, CUTS_AT_DEPTH=cuts_at_depth)

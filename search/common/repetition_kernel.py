@@ -1,15 +1,22 @@
-# mypy: ignore-errors
-"""Template: the rules that look back, inside a search. Injected: clock, CLOCK_LIMIT, ALTERNATES.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: the rules that look back, inside a search.
 
-CUTS_AT_DEPTH says whether `depth` bounds the plies searched, but for extensions and quiescence.
 `ctx.path` holds the keys of all positions from the oldest that the rules may look back to down to the one searched;
 `ctx.doubled` whether any stood there twice since the last move that cannot be taken back.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from evallearn.compiled.rng import mix64
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import ALTERNATES, CLOCK_LIMIT, CUTS_AT_DEPTH, clock
+    from evallearn.compiled.records import SearchContext
 
 RETURN = 4
 """Plies in which a position can come back at the earliest; so its third occurrence is at least twice as far."""
@@ -30,7 +37,7 @@ def occurred(k, since, here, ctx):
 
 
 @njit(nogil=True)
-def third_time(k, since, here, ctx):
+def third_time(k, since, here, ctx: SearchContext):
     """True if position `k`, which becomes number `here` of the path, was there twice before."""
     since = min(since, here)
     seen = occurred(k, since, here, ctx)
@@ -39,7 +46,7 @@ def third_time(k, since, here, ctx):
 
 
 @njit(nogil=True)
-def table_key(s, depth, here, ctx):
+def table_key(s, depth, here, ctx: SearchContext):
     """The position's key where no rule that looks back can strike within `depth`; else one that knows the past too.
 
     A third occurrence needs eight plies that can be taken back. If no position stood there twice so far, it needs a

@@ -10,15 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from evallearn.compiled.records import LuckContext
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
-from evallearn.search.common.deepening_compiled import player_bindings
-from evallearn.search.common.requirements import cut_at_depth
 
 TEMPLATE = Path(__file__).with_name("luck_kernel.py")
 
@@ -72,13 +69,8 @@ class _CompiledRolls:
         rules = game.rules
         assert rules is not None
         self.game, self.params = game, kernel.params.copy()
-        self.kernels: Any = specialise(TEMPLATE, **player_bindings(game, kernel, cut_at_depth, "chances"))
-        fields = [
-            ("words", "u8", (rules.n_words,)), ("actions", "i4", (rules.max_actions,)),
-            ("outcomes", "i4", (rules.max_outcomes,)), ("odds", "f8", (rules.max_outcomes,)),
-            ("values", "f8", (rules.max_outcomes,)),
-        ]  # fmt: skip
-        self.box = np.zeros(1, np.dtype(fields, align=True))
+        self.kernels: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
+        self.box = LuckContext.one(words=rules.n_words, width=rules.max_actions, rolls=rules.max_outcomes)
         what = f"the luck of {game.name} with the {evaluator.name} Eval"
         announce(what, self.kernels.judge)
         try:

@@ -1,15 +1,28 @@
-# mypy: ignore-errors
-"""Template: what each roll is worth, specialised to one game and one Eval. See `specialise`; the names are injected.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: what each roll is worth, specialised to one game and one Eval."""
 
-State, actions, result, is_terminal, to_play, chances            the game's `Rules`
-utility_player(s, player), evaluate_player(s, player, params)    values to any player
-N_WORDS                                                          of the game
-CACHE                                                            whether the disk cache is on
-"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        N_WORDS,
+        State,
+        actions,
+        chances,
+        evaluate_player,
+        is_terminal,
+        result,
+        to_play,
+        utility_player,
+    )
+    from evallearn.compiled.records import LuckContext
 
 CHANCE = -1
 
@@ -20,7 +33,7 @@ def worth(s, player, params):
 
 
 @njit(nogil=True)
-def best_move(s, ctx, params):
+def best_move(s, ctx: LuckContext, params):
     """What `s` is worth to player 0 if the mover takes the action that looks best."""
     mover = to_play(s)
     if is_terminal(s) or mover == CHANCE:
@@ -35,7 +48,7 @@ def best_move(s, ctx, params):
 @njit(cache=CACHE, nogil=True)
 def judge(box, eval_box):
     """Writes the outcomes, their probabilities and their values to player 0; returns their number."""
-    ctx = box[0]
+    ctx: LuckContext = box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     n = np.int64(chances(s, ctx.outcomes, ctx.odds))
     for i in range(n):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evallearn.compiled.records import RolloutContext
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Game, State
@@ -19,8 +20,8 @@ from evallearn.core.rng import SplitMix64, scramble
 from evallearn.core.settings import whole
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
-from evallearn.search.common.deepening_compiled import NO_LIMIT, player_bindings
-from evallearn.search.common.requirements import cut_at_depth, require_own_eval, require_unfinished
+from evallearn.search.common.deepening_compiled import NO_LIMIT
+from evallearn.search.common.requirements import require_own_eval, require_unfinished
 from evallearn.search.montecarlo.playouts import longest_playout
 
 MOVES = whole(1, 10**6)
@@ -121,13 +122,8 @@ class _Compiled:
         game, rules = job.game, job.game.rules
         assert rules is not None
         self.params, self.player = kernel.params.copy(), job.player
-        self.kernels: Any = specialise(TEMPLATE, **player_bindings(game, kernel, cut_at_depth, "chances"))
-        fields = [
-            ("words", "u8", (rules.n_words,)), ("moves", "i8"), ("plies", "i8"), ("cut", "i8"), ("value", "f8"),
-            ("luck", "f8"), ("actions", "i4", (rules.max_actions,)), ("outcomes", "i4", (rules.max_outcomes,)),
-            ("odds", "f8", (rules.max_outcomes,)),
-        ]  # fmt: skip
-        self.box = np.zeros(1, np.dtype(fields, align=True))
+        self.kernels: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
+        self.box = RolloutContext.one(words=rules.n_words, width=rules.max_actions, rolls=rules.max_outcomes)
         self.box["words"][0] = game.encode(job.s)
         self.box["moves"], self.box["plies"] = job.truncate or NO_LIMIT, longest_playout(game)
         what = f"rollouts of {game.name} with the {job.evaluator.name} Eval"

@@ -1,18 +1,33 @@
-# mypy: ignore-errors
-"""Template: a game with dice to its end, an Eval choosing the moves and judging the luck. See `specialise`; injected:
-
-State, actions, result, is_terminal, to_play, chances            the game's `Rules`
-utility_player(s, player), evaluate_player(s, player, params)    values to any player
-N_WORDS, CACHE                                                   words of a state; whether the disk cache is on
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: a game with dice to its end, an Eval choosing the moves and judging the luck.
 
 `ctx` is the record of rollout.py, where the plain floor is too: both play the same games to the last bit.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from evallearn.compiled.rng import GOLDEN, drawn, mix64
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        N_WORDS,
+        State,
+        actions,
+        chances,
+        evaluate_player,
+        is_terminal,
+        result,
+        to_play,
+        utility_player,
+    )
+    from evallearn.compiled.records import RolloutContext
 
 CHANCE = -1
 
@@ -23,7 +38,7 @@ def worth(s, player, params):
 
 
 @njit(nogil=True)
-def best_move(s, ctx, params):
+def best_move(s, ctx: RolloutContext, params):
     """The state after the move that is worth most to the mover, the earliest of equal ones."""
     mover = np.int64(to_play(s))
     n = np.int64(actions(s, ctx.actions))

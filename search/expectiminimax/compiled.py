@@ -8,45 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.hooks import bindings
+from evallearn.compiled.bits import jitable
+from evallearn.compiled.records import ExpectiminimaxContext
 from evallearn.compiled.rng import mix64
 from evallearn.compiled.specialise import specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import Game
 from evallearn.core.rules import Rules
 from evallearn.core.search import IsCutoff
-from evallearn.search.common.deepening_compiled import CompiledDeepening, player_bindings, search_plies
+from evallearn.search.common.deepening_compiled import CompiledDeepening, search_plies
 from evallearn.search.expectiminimax.star import SALT
-from evallearn.search.expectiminimax.table import Table, table_entry
+from evallearn.search.expectiminimax.table import Table
 
 TEMPLATE = Path(__file__).with_name("tree_kernel.py")
 ROLL_TEMPLATE = Path(__file__).with_name("roll_kernel.py")
-ROLL_NAMES = ("roll", "note_low", "note_high", "lowest_needed", "highest_needed", "average", "UNSETTLED")
 PRUNING = {"none": 0, "star1": 1, "star2": 2}
 
 
 def context(rules: Rules) -> np.ndarray:
     """The one record that a search carries. Most of its rows are never touched, and so take no memory."""
-    plies, width, rolls = search_plies(rules) + 3, rules.max_actions, max(1, rules.max_outcomes)
-    fields: list[Any] = [
-        ("nodes", "i8"), ("node_limit", "i8"), ("stop", "i8"),
-        ("asked", "i8"), ("recalled", "i8"), ("ended", "i8"),
-        ("table_address", "u8"), ("table_mask", "u8"), ("salt", "u8"), ("seed", "u8"),
-        ("use_table", "i8"), ("pruning", "i8"), ("samples", "i8"), ("width", "i8"), ("all_values", "i8"),
-        ("player", "i8"), ("n_root", "i8"), ("best_index", "i8"), ("depth", "i8"), ("exact", "i8"), ("drawn", "i8"),
-        ("value", "f8"), ("found_variance", "f8"), ("line_length", "i8"),
-        ("words", "u8", (rules.n_words,)),
-        ("ranks", "i4", (width,)), ("order", "i4", (width,)),
-        ("new_values", "f8", (width,)), ("values", "f8", (width,)),
-        ("throws", "i4", (rolls,)), ("slot", "i4", (plies,)), ("variance", "f8", (plies,)),
-        ("killers", "i4", (plies, rolls)),
-        ("outcomes", "i4", (plies, rolls)), ("odds", "f8", (plies, rolls)), ("slots", "i4", (plies, rolls)),
-        ("least", "f8", (plies,)), ("most", "f8", (plies,)), ("slack", "f8", (plies,)), ("drawn_here", "i1", (plies,)),
-        ("low", "f8", (plies, rolls)), ("high", "f8", (plies, rolls)), ("spread", "f8", (plies, rolls)),
-        ("actions", "i4", (plies, width)), ("prospects", "f8", (width,)),
-        ("line", "i4", (plies,)), ("pv_length", "i4", (plies,)), ("pv", "i4", (plies, plies)),
-    ]  # fmt: skip
-    return np.zeros(1, np.dtype(fields, align=True))
+    return ExpectiminimaxContext.one(
+        words=rules.n_words,
+        width=rules.max_actions,
+        rolls=max(1, rules.max_outcomes),
+        plies=search_plies(rules) + 3,
+    )
 
 
 class CompiledExpectiminimax(CompiledDeepening):
@@ -70,12 +56,15 @@ class CompiledExpectiminimax(CompiledDeepening):
         rules = game.rules
         assert rules is not None
         worst, best = map(float, game.utility_range)
-        rolls = specialise(ROLL_TEMPLATE, **bindings(rules, "chances", "key"), WORST=worst, BEST=best)
+        rolls = specialise(ROLL_TEMPLATE, rules, WORST=worst, BEST=best)
         kernels: Any = specialise(
             TEMPLATE,
-            **player_bindings(game, kernel, is_cutoff, "key", "viewer"),
-            **{name: getattr(rolls, name) for name in ROLL_NAMES},
-            table_entry=table_entry,
+            rules,
+            rolls,
+            evaluate_player=kernel.evaluate_player,
+            is_cutoff=jitable(is_cutoff),
+            N_PLAYERS=game.n_players,
+            MAX_PLIES=search_plies(rules),
         )
         super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules), "expectiminimax")
         # Two sides, also where the paranoid search has many players; but a reply that was left out may refute a win.

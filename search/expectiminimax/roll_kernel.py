@@ -1,15 +1,23 @@
-# mypy: ignore-errors
-"""Template: what expectiminimax knows of a roll, specialised to a game. Injected: chances, key, WORST, BEST.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: what expectiminimax knows of a roll, specialised to a game.
 
 The roll at `ply` has the outcomes ctx.outcomes[ply, i] of probability ctx.odds[ply, i], each worth at least
 ctx.low[ply, i] and at most ctx.high[ply, i]; so their mean lies between ctx.least[ply] and ctx.most[ply].
 `Roll` in star.py is the same upstairs.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 
 from evallearn.compiled.rng import GOLDEN, drawn, mix64
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import BEST, WORST, chances, key
+    from evallearn.compiled.records import ExpectiminimaxContext
 
 UNSETTLED = -1.0
 """In place of the variance of an outcome whose value is not known yet."""
@@ -18,7 +26,7 @@ SLACK = 2.0**-44 * max(abs(WORST), abs(BEST))
 
 
 @njit(nogil=True)
-def roll(s, ply, ctx):
+def roll(s, ply, ctx: ExpectiminimaxContext):
     """Write the outcomes of the roll and their probabilities, or a sample of them; returns their number."""
     n = np.int64(chances(s, ctx.outcomes[ply], ctx.odds[ply]))
     for i in range(n):
@@ -39,32 +47,32 @@ def roll(s, ply, ctx):
 
 
 @njit(nogil=True)
-def note_low(i, v, ply, ctx):
+def note_low(i, v, ply, ctx: ExpectiminimaxContext):
     ctx.least[ply] += ctx.odds[ply, i] * (v - ctx.low[ply, i])
     ctx.low[ply, i] = v
 
 
 @njit(nogil=True)
-def note_high(i, v, ply, ctx):
+def note_high(i, v, ply, ctx: ExpectiminimaxContext):
     ctx.most[ply] += ctx.odds[ply, i] * (v - ctx.high[ply, i])
     ctx.high[ply, i] = v
 
 
 @njit(nogil=True)
-def lowest_needed(i, alpha, ply, ctx):
+def lowest_needed(i, alpha, ply, ctx: ExpectiminimaxContext):
     """If outcome i is worth no more than this, the roll is worth no more than alpha, however it is rounded."""
     p = ctx.odds[ply, i]
     return (alpha - 2 * ctx.slack[ply] - (ctx.most[ply] - p * ctx.high[ply, i])) / p
 
 
 @njit(nogil=True)
-def highest_needed(i, beta, ply, ctx):
+def highest_needed(i, beta, ply, ctx: ExpectiminimaxContext):
     p = ctx.odds[ply, i]
     return (beta + 2 * ctx.slack[ply] - (ctx.least[ply] - p * ctx.low[ply, i])) / p
 
 
 @njit(nogil=True)
-def average(n, ply, ctx):
+def average(n, ply, ctx: ExpectiminimaxContext):
     """The expectation, added up in the order of the outcomes; and its variance, if anything was sampled."""
     mean = 0.0
     for i in range(n):
@@ -82,7 +90,7 @@ def average(n, ply, ctx):
 
 
 @njit(nogil=True)
-def draw(k, n, ply, ctx):
+def draw(k, n, ply, ctx: ExpectiminimaxContext):
     """Keep those of n outcomes that `samples` throws show, each with its share of the throws; returns their number.
 
     The throws follow from the seed and the position alone, whenever and on whatever way the search comes here.

@@ -1,23 +1,48 @@
-# mypy: ignore-errors
-"""Template: expectiminimax specialised to one game and one Eval. See `specialise`; the names below are injected.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: expectiminimax specialised to one game and one Eval.
 
-State, actions, result, is_terminal, to_play, key, viewer            the game's `Rules`
-utility_player(s, player), evaluate_player(s, player, params)        values to any player
-is_cutoff(s, depth_left) -> bool                                     the cutoff test
-roll, note_low, note_high, lowest_needed, highest_needed, average,
-UNSETTLED                                                            of roll_kernel.py
-table_entry                                                          of expectiminimax_table.py
-N_WORDS, N_PLAYERS, MAX_PLIES, HAS_CHANCE                            of the game
-note_line, keep_iteration, begin                                     see lines.py
-CACHE                                                                whether the disk cache is on
-
-Everything a search carries is one record, `ctx` (expectiminimax_compiled.context). The algorithm is that of star.py,
-node for node; all values are those to `ctx.player`, who is to move at the root.
+Everything a search carries is one record, `ctx` (`compiled.context`). The algorithm is that of star.py, node for node;
+all values are those to `ctx.player`, who is to move at the root.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        HAS_CHANCE,
+        MAX_PLIES,
+        N_PLAYERS,
+        N_WORDS,
+        State,
+        actions,
+        evaluate_player,
+        is_cutoff,
+        is_terminal,
+        key,
+        result,
+        to_play,
+        utility_player,
+        viewer,
+    )
+    from evallearn.compiled.records import ExpectiminimaxContext
+    from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
+    from evallearn.search.expectiminimax.roll_kernel import (
+        UNSETTLED,
+        average,
+        highest_needed,
+        lowest_needed,
+        note_high,
+        note_low,
+        roll,
+    )
+    from evallearn.search.expectiminimax.table import table_entry
 
 CHANCE = -1
 NO_PRUNING, STAR1, STAR2 = 0, 1, 2
@@ -26,7 +51,7 @@ INF = np.inf
 
 
 @njit(nogil=True)
-def value(s, depth, ply, alpha, beta, ctx, params):
+def value(s, depth, ply, alpha, beta, ctx: ExpectiminimaxContext, params):
     """Fail-soft: exact if alpha < v < beta, an upper bound if v <= alpha, a lower bound if v >= beta.
 
     One function for choices and rolls: Numba knows no recursion through two.
@@ -160,7 +185,7 @@ def value(s, depth, ply, alpha, beta, ctx, params):
 
 
 @njit(nogil=True)
-def spend(ctx):
+def spend(ctx: ExpectiminimaxContext):
     """Count a node; False where a limit is reached."""
     if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
         ctx.stop = 1
@@ -171,7 +196,7 @@ def spend(ctx):
 
 # --- the order of actions --------------------------------------------------------------------------------------------
 @njit(nogil=True)
-def table_key(s, mover, ctx):
+def table_key(s, mover, ctx: ExpectiminimaxContext):
     """The position's key, this search's salt, and whose turn it is: keys may be the same for both sides."""
     if N_PLAYERS == 2:
         side = viewer(s) if HAS_CHANCE and mover == CHANCE else mover
@@ -180,7 +205,7 @@ def table_key(s, mover, ctx):
 
 
 @njit(nogil=True)
-def passing(s, depth, row, ctx, params):
+def passing(s, depth, row, ctx: ExpectiminimaxContext, params):
     """Write the actions; where the filter leaves some out, those of the best prospects first. How many there are."""
     n = np.int64(actions(s, row))
     if depth < 2 or n <= ctx.width:
@@ -208,7 +233,7 @@ def passing(s, depth, row, ctx, params):
 
 
 @njit(nogil=True)
-def ordered_actions(s, depth, ply, slot, table_action, ctx, params):
+def ordered_actions(s, depth, ply, slot, table_action, ctx: ExpectiminimaxContext, params):
     """Write the actions: the table's, the last best answer to the same roll at this ply, then in their own order."""
     row = ctx.actions[ply]
     n = passing(s, depth, row, ctx, params)
@@ -219,7 +244,7 @@ def ordered_actions(s, depth, ply, slot, table_action, ctx, params):
 
 
 @njit(nogil=True)
-def probe_action(s, mover, depth, ply, slot, ctx, params):
+def probe_action(s, mover, depth, ply, slot, ctx: ExpectiminimaxContext, params):
     """The action of the best prospects, with which Star2 bounds a position."""
     table_action = np.int64(-1)
     if ctx.use_table != 0:
@@ -244,7 +269,7 @@ def bring_forward(a, n, row):
 
 
 @njit(nogil=True)
-def search_root(s, depth, ctx, params):
+def search_root(s, depth, ctx: ExpectiminimaxContext, params):
     """One iteration over the root actions, the best of the last one first; False if it was stopped.
 
     Ties go to the lower rank: such an action is searched with a window that includes the tie.
@@ -283,7 +308,7 @@ def search_root(s, depth, ctx, params):
 @njit(cache=CACHE, nogil=True)
 def prepare(box):
     """Write the root's actions; returns who is to play, or -2 if the game is over."""
-    ctx = box[0]
+    ctx: ExpectiminimaxContext = box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     player = np.int64(-2) if is_terminal(s) else np.int64(to_play(s))
     ctx.n_root = actions(s, ctx.actions[0]) if player >= 0 else 0
@@ -293,7 +318,7 @@ def prepare(box):
 @njit(cache=CACHE, nogil=True)
 def deepen(box, eval_box, max_depth):
     """Iterative deepening; the last finished iteration stands in ctx."""
-    ctx = box[0]
+    ctx: ExpectiminimaxContext = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     begin(ctx.actions[0, ctx.best_index], ctx)
@@ -321,7 +346,7 @@ def deepen(box, eval_box, max_depth):
 
 
 @njit(nogil=True)
-def sort_root(n, ctx):
+def sort_root(n, ctx: ExpectiminimaxContext):
     """Of the n actions that were followed the highest value first, equals as before."""
     for turn in range(1, n):
         i = ctx.order[turn]

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.compiled.records import MctsContext
 from evallearn.compiled.specialise import specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import SearchError
 from evallearn.search.montecarlo.mcts_plain import Settings
-from evallearn.search.montecarlo.playouts_compiled import SHARED, CompiledPlayouts, rule_bindings
+from evallearn.search.montecarlo.playouts_compiled import CompiledPlayouts, playout_sizes
 from evallearn.search.montecarlo.result import Counts, SampledAction, answer, most_visited
 
 TEMPLATE = Path(__file__).with_name("mcts_kernel.py")
@@ -54,8 +55,8 @@ class CompiledMCTS(CompiledPlayouts):
         super().__init__(game, kernel, settings.playout_plies)
         self.grower: Any = specialise(
             TEMPLATE,
-            **rule_bindings(game, rules),
-            **{name: getattr(self.kernels, name) for name in SHARED},
+            rules,
+            self.kernels,
             N_PLAYERS=game.n_players,
             WIN=float(game.utility_range[1]),
             IMPLICIT=settings.implicit_minimax > 0,
@@ -67,15 +68,9 @@ class CompiledMCTS(CompiledPlayouts):
         self.reserve(Limits(nodes=1))
         self.warm_up(self.grower.grow, self._compile)
 
-    def fields(self) -> list[Any]:
-        """Those of the playouts, and of the tree: nodes used, room for them, the line of the simulation."""
-        plies = self.settings.tree_plies + 2
-        return [
-            ("used", "i8"), ("room", "i8"), ("max_depth", "i8"), ("deepest", "i8"), ("solver", "i8"),
-            ("low", "f8"), ("high", "f8"), ("exploration", "f8"), ("bonus", "f8"), ("alpha", "f8"),
-            ("line", "i4", (plies,)), ("chooser", "i1", (plies,)), ("has_better", "i1", (plies,)),
-            ("better", "f8", (plies,)), *super().fields(),
-        ]  # fmt: skip
+    def record(self) -> np.ndarray:
+        sizes = playout_sizes(self.game, self.rules)
+        return MctsContext.one(**sizes, plies=self.settings.tree_plies + 2)
 
     def _compile(self) -> None:
         self._plant(self.no_past)

@@ -1,22 +1,48 @@
-# mypy: ignore-errors
-"""Template: UCT specialised to one game and one Eval. See `specialise`; injected are the functions of playout_kernel.py
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: UCT specialised to one game and one Eval; playout_kernel.py plays on from its leaves.
 
-load, place_on_path, over, note_end, note_guess, playout, begin
-
-and, beside the game's own that are named there, WIN (the best utility), IMPLICIT (whether minimax values are kept) and
-CACHE (whether the disk cache is on). The plain floor is mcts_plain.py, which explains the algorithm; both agree
-simulation by simulation.
+The plain floor is mcts_plain.py, which explains the algorithm; both agree simulation by simulation.
 
 The tree is one array of records (`mcts_compiled.NODE`); the children of a node stand side by side. States are not
 kept: going down makes the moves again, which costs less than fetching them from memory.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from evallearn.compiled.rng import GOLDEN, drawn, mix64, scaled
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        HAS_CHANCE,
+        HAS_CLOCK,
+        IMPLICIT,
+        N_PLAYERS,
+        WIN,
+        actions,
+        chances,
+        clock,
+        is_terminal,
+        key,
+        result,
+        to_play,
+    )
+    from evallearn.compiled.records import MctsContext
+    from evallearn.search.montecarlo.playout_kernel import (
+        begin,
+        load,
+        note_end,
+        note_guess,
+        over,
+        place_on_path,
+        playout,
+    )
 
 CHANCE = -1
 PROVEN = 4
@@ -24,7 +50,7 @@ PROVEN = 4
 
 
 @njit(nogil=True)
-def add_children(s, node, here, tree, implicit, ctx, params):
+def add_children(s, node, here, tree, implicit, ctx: MctsContext, params):
     """Room for every action or outcome of the unfinished `s`; False, and nothing done, if the tree is full."""
     row = ctx.row
     chance = HAS_CHANCE and to_play(s) == CHANCE
@@ -66,7 +92,7 @@ def add_children(s, node, here, tree, implicit, ctx, params):
 
 
 @njit(nogil=True)
-def choose_child(node, depth, tree, implicit, ctx):
+def choose_child(node, depth, tree, implicit, ctx: MctsContext):
     """The next child of a player's node at `depth`: an untried one at random, else the best by UCB1 of the unproven.
 
     If a proven one is better still, its value is what the node is worth this time: see back_up.
@@ -100,7 +126,7 @@ def choose_child(node, depth, tree, implicit, ctx):
             mean = (1.0 - ctx.alpha) * mean + ctx.alpha * implicit[i]
         score = mean + bonus / math.sqrt(visits)
         if score > best_score:
-            best, best_score = i, score
+            best, best_score = np.int64(i), score
     if proven > best_score:
         ctx.has_better[depth] = 1
         ctx.better[depth] = proven
@@ -108,7 +134,7 @@ def choose_child(node, depth, tree, implicit, ctx):
 
 
 @njit(nogil=True)
-def roll(s, node, tree, ctx):
+def roll(s, node, tree, ctx: MctsContext):
     """The child of a chance node that the dice say."""
     n = chances(s, ctx.row, ctx.probabilities)
     ctx.rng += GOLDEN
@@ -116,7 +142,7 @@ def roll(s, node, tree, ctx):
 
 
 @njit(nogil=True)
-def simulate(root, tree, implicit, ctx, params):
+def simulate(root, tree, implicit, ctx: MctsContext, params):
     """One descent to a leaf, whose outcome it leaves in ctx; returns the depth of the line."""
     s = root
     node = np.int64(0)
@@ -154,7 +180,7 @@ def simulate(root, tree, implicit, ctx, params):
 
 
 @njit(nogil=True)
-def back_up(depth, tree, ctx):
+def back_up(depth, tree, ctx: MctsContext):
     """Each node on the line adds what the outcome is worth to who chose it.
 
     Where a better child is proven, its value goes up from there; the simulation only helps to prove the others.
@@ -172,7 +198,7 @@ def back_up(depth, tree, ctx):
 
 
 @njit(nogil=True)
-def prove(depth, tree, ctx):
+def prove(depth, tree, ctx: MctsContext):
     """MCTS-Solver: if the end of the line is over, proven it is, and perhaps its ancestors are."""
     leaf = tree[ctx.line[depth]]
     if leaf.status == 0 or leaf.status & PROVEN:
@@ -195,7 +221,7 @@ def prove(depth, tree, ctx):
 
 
 @njit(nogil=True)
-def update_implicit(depth, tree, implicit, ctx):
+def update_implicit(depth, tree, implicit, ctx: MctsContext):
     """Minimax of the Evals along the line, from the leaf up."""
     for d in range(depth, -1, -1):
         node = np.int64(ctx.line[d])
@@ -212,7 +238,7 @@ def update_implicit(depth, tree, implicit, ctx):
 
 
 @njit(nogil=True)
-def widen_range(ctx):
+def widen_range(ctx: MctsContext):
     """Exploration is in proportion to the range of the outcomes."""
     for p in range(N_PLAYERS):
         value = ctx.outcome[p]
@@ -225,7 +251,7 @@ def widen_range(ctx):
 @njit(cache=CACHE, nogil=True)
 def plant(box, eval_box, past, tree, implicit):
     """The root and its children; returns who is to play, or -2 if the game is over."""
-    ctx = box[0]
+    ctx: MctsContext = box[0]
     player = begin(ctx, past)
     if player < 0:
         return player
@@ -251,7 +277,7 @@ def plant(box, eval_box, past, tree, implicit):
 @njit(cache=CACHE, nogil=True)
 def grow(box, eval_box, tree, implicit, limit):
     """Simulations until `limit` are done, the root is proven or the stop flag is set; ctx.squares is the root's."""
-    ctx = box[0]
+    ctx: MctsContext = box[0]
     params = eval_box[0]
     root = load(ctx)
     while ctx.done < limit and ctx.stop == 0 and tree[0].status == 0:

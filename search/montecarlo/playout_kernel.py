@@ -1,15 +1,13 @@
-# mypy: ignore-errors
-"""Template: random playouts of one game, and the flat search made of them. See `specialise`; injected are:
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: random playouts of one game, and the flat search made of them.
 
-State, actions, result, is_terminal, to_play, key, clock, chances   the game's `Rules`
-utility_player(s, player), evaluate_player(s, player, params)       what an end is worth, and what a cut playout is
-N_WORDS, N_PLAYERS, TWO_SIDED, HAS_CHANCE                           of the game; TWO_SIDED: two players, zero-sum
-occurred, HAS_CLOCK, CLOCK_LIMIT                                    of a game whose rules look back
-CACHE                                                               whether the disk cache is on
-
-The plain floor is rollout.py; both draw the same random numbers in the same order. `ctx` is the record of
-`rollout_compiled.playout_fields`.
+The plain floor is playouts.py; both draw the same random numbers in the same order. `ctx` is a
+`PlayoutContext`, or what goes on from one.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -17,22 +15,45 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 
 from evallearn.compiled.rng import GOLDEN, drawn, mix64, scaled
 
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        CLOCK_LIMIT,
+        HAS_CHANCE,
+        HAS_CLOCK,
+        N_PLAYERS,
+        N_WORDS,
+        TWO_SIDED,
+        State,
+        actions,
+        chances,
+        clock,
+        evaluate_player,
+        is_terminal,
+        key,
+        result,
+        to_play,
+        utility_player,
+    )
+    from evallearn.compiled.records import PlayoutContext
+    from evallearn.search.common.repetition_kernel import occurred
+
 CHANCE = -1
 
 
 @njit(nogil=True)
-def load(ctx):
+def load(ctx: PlayoutContext):
     return State(*to_fixed_tuple(ctx.words, N_WORDS))
 
 
 @njit(nogil=True)
-def place_on_path(s, here, ctx):
+def place_on_path(s, here, ctx: PlayoutContext):
     """Where on the path the position after number `here` goes: nothing before an irreversible move is looked at."""
     return ctx.n_past + 1 if clock(s) == 0 else here + 1
 
 
 @njit(nogil=True)
-def over(s, here, ctx):
+def over(s, here, ctx: PlayoutContext):
     """Whether the game ended in `s`, number `here` of the path: by its rules or by repetition (2), which is a draw."""
     if is_terminal(s):
         return 1
@@ -42,7 +63,7 @@ def over(s, here, ctx):
 
 
 @njit(nogil=True)
-def note_end(s, how, ctx):
+def note_end(s, how, ctx: PlayoutContext):
     """What the finished game is worth to each player, into ctx.outcome; how: as `over` answers."""
     if TWO_SIDED:
         value = np.float64(utility_player(s, np.int64(0))) if how == 1 else 0.0
@@ -54,7 +75,7 @@ def note_end(s, how, ctx):
 
 
 @njit(nogil=True)
-def note_guess(s, ctx, params):
+def note_guess(s, ctx: PlayoutContext, params):
     """What the Eval thinks that `s` is worth to each player, into ctx.outcome."""
     if TWO_SIDED:
         value = evaluate_player(s, np.int64(0), params)
@@ -66,7 +87,7 @@ def note_guess(s, ctx, params):
 
 
 @njit(nogil=True)
-def playout(s, here, ctx, params):
+def playout(s, here, ctx: PlayoutContext, params):
     """Random plies from the unfinished `s`, number `here` of the path, to the end or the cut; into ctx.outcome."""
     row = ctx.row
     rng = ctx.rng
@@ -93,7 +114,7 @@ def playout(s, here, ctx, params):
 
 
 @njit(nogil=True)
-def begin(ctx, past):
+def begin(ctx: PlayoutContext, past):
     """Sets the path up to the root and writes the root's actions; returns who is to play, or -2 if the game is over.
 
     past: uint64[n, N_WORDS], the positions before it since the last move that cannot be taken back.
@@ -121,7 +142,7 @@ def prepare(box, past):
 @njit(cache=CACHE, nogil=True)
 def play_flat(box, eval_box, limit):
     """Playouts of the root's actions in turn until `limit` are done; sums into ctx.totals and ctx.squares."""
-    ctx = box[0]
+    ctx: PlayoutContext = box[0]
     params = eval_box[0]
     root = load(ctx)
     player = to_play(root)

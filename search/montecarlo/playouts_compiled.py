@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evallearn.compiled.bits import jitable
-from evallearn.compiled.hooks import bindings, utility_to_any
+from evallearn.compiled.records import PlayoutContext
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game, State
@@ -23,9 +23,6 @@ from evallearn.search.montecarlo.playouts import middle
 from evallearn.search.montecarlo.result import SampledAction
 
 TEMPLATE = Path(__file__).with_name("playout_kernel.py")
-RULE_NAMES = ("State", "actions", "result", "is_terminal", "to_play", "key", "clock", "chances")
-SHARED = ("load", "place_on_path", "over", "note_end", "note_guess", "playout", "begin")
-"""What mcts_kernel.py uses of playout_kernel.py."""
 MOST_SIMULATIONS = (1 << 31) - 1
 """Of a search: nodes count them in 32 bits. The fastest game takes half an hour for them."""
 SHORT = 1000
@@ -44,27 +41,16 @@ def no_eval(game: Game) -> EvalKernel:
     return EvalKernel(params=params, evaluate_player=the_middle)
 
 
-def rule_bindings(game: Game, rules: Rules) -> dict[str, Any]:
-    """The game as both templates want it."""
+def playout_sizes(game: Game, rules: Rules) -> dict[str, int]:
+    """Those of the record, whatever a search does with its playouts."""
     return {
-        **bindings(rules, *RULE_NAMES),
-        "HAS_CHANCE": rules.chances is not None,
-        "HAS_CLOCK": rules.clock is not None,
+        "words": rules.n_words,
+        "players": max(2, game.n_players),
+        "width": rules.max_actions,
+        "rolls": max(1, rules.max_outcomes),
+        "choices": max(rules.max_actions, rules.max_outcomes),
+        "path": 2 * rules.clock_limit + 4 if rules.clock else 1,  # the past, and what came since; see place_on_path
     }
-
-
-def playout_fields(game: Game, rules: Rules) -> list[Any]:
-    """The record's fields: what a search carries, whatever it does with its playouts."""
-    wide = max(rules.max_actions, rules.max_outcomes)
-    path = 2 * rules.clock_limit + 4 if rules.clock else 1  # the past, and what came since; see place_on_path
-    return [
-        ("stop", "i8"), ("done", "i8"), ("leaves", "i8"), ("rng", "u8"), ("playout_plies", "i8"),
-        ("n_root", "i8"), ("n_past", "i8"), ("path", "u8", (path,)), ("outcome", "f8", (max(2, game.n_players),)),
-        ("words", "u8", (rules.n_words,)), ("row", "i4", (wide,)),
-        ("probabilities", "f8", (max(1, rules.max_outcomes),)), ("root_actions", "i4", (rules.max_actions,)),
-        ("visits", "i8", (rules.max_actions,)), ("totals", "f8", (rules.max_actions,)),
-        ("squares", "f8", (rules.max_actions,)),
-    ]  # fmt: skip
 
 
 class CompiledPlayouts:
@@ -78,24 +64,21 @@ class CompiledPlayouts:
         self.game, self.rules = game, rules
         self.kernels: Any = specialise(
             TEMPLATE,
-            **rule_bindings(game, rules),
-            utility_player=utility_to_any(rules),
+            rules,
+            looking_back(rules),
             evaluate_player=kernel.evaluate_player,
-            N_WORDS=rules.n_words,
             N_PLAYERS=game.n_players,
             TWO_SIDED=game.n_players == 2 and game.zero_sum,
-            CLOCK_LIMIT=rules.clock_limit,
-            occurred=looking_back(rules).occurred,
         )
         self.params = kernel.params.copy()
-        self.box = np.zeros(1, np.dtype(self.fields(), align=True))
+        self.box = self.record()
         self.at = {name: self.box[name] for name in self.box.dtype.names or ()}
         self.at["playout_plies"][0] = plies
         self.no_past = np.zeros((0, rules.n_words), np.uint64)
         self.threads = KernelThreads([self.at["stop"]])
 
-    def fields(self) -> list[Any]:
-        return playout_fields(self.game, self.rules)
+    def record(self) -> np.ndarray:
+        return PlayoutContext.one(**playout_sizes(self.game, self.rules))
 
     def warm_up(self, kernel: Any, run: Callable[[], Any]) -> None:
         """Compile, or fetch from the disk, before the first clock starts to run."""

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.compiled.bits import jitable
+from evallearn.compiled.records import MaxNContext
 from evallearn.compiled.specialise import specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import Game, State
 from evallearn.core.rules import Rules
 from evallearn.core.search import IsCutoff, Limits, SearchResult
-from evallearn.search.common.deepening_compiled import CompiledDeepening, player_bindings, search_plies
+from evallearn.search.common.deepening_compiled import CompiledDeepening, search_plies
 from evallearn.search.multiplayer.maxn_plain import TIES, worth
 
 TEMPLATE = Path(__file__).with_name("maxn_kernel.py")
@@ -20,18 +22,13 @@ TEMPLATE = Path(__file__).with_name("maxn_kernel.py")
 
 def context(rules: Rules, n_players: int) -> np.ndarray:
     """The one record that a search carries. Most of its rows are never touched, and so take no memory."""
-    plies, width, rolls = search_plies(rules) + 2, rules.max_actions, max(1, rules.max_outcomes)
-    fields: list[Any] = [
-        ("nodes", "i8"), ("node_limit", "i8"), ("stop", "i8"), ("asked", "i8"), ("ended", "i8"),
-        ("player", "i8"), ("n_root", "i8"), ("best_index", "i8"), ("depth", "i8"), ("exact", "i8"),
-        ("tie_sign", "f8"), ("allied", "i8", (n_players,)), ("worth", "f8", (plies, n_players)),
-        ("words", "u8", (rules.n_words,)), ("ranks", "i4", (width,)),
-        ("new_values", "f8", (width,)), ("values", "f8", (width,)),
-        ("new_vector", "f8", (n_players,)), ("vector", "f8", (n_players,)),
-        ("actions", "i4", (plies, width)), ("outcomes", "i4", (plies, rolls)), ("odds", "f8", (plies, rolls)),
-        ("line_length", "i8"), ("line", "i4", (plies,)), ("pv_length", "i4", (plies,)), ("pv", "i4", (plies, plies)),
-    ]  # fmt: skip
-    return np.zeros(1, np.dtype(fields, align=True))
+    return MaxNContext.one(
+        words=rules.n_words,
+        width=rules.max_actions,
+        rolls=max(1, rules.max_outcomes),
+        players=n_players,
+        plies=search_plies(rules) + 2,
+    )
 
 
 class CompiledMaxN(CompiledDeepening):
@@ -51,7 +48,14 @@ class CompiledMaxN(CompiledDeepening):
     ) -> None:
         rules = game.rules
         assert rules is not None
-        kernels: Any = specialise(TEMPLATE, **player_bindings(game, kernel, is_cutoff, "chances"))
+        kernels: Any = specialise(
+            TEMPLATE,
+            rules,
+            evaluate_player=kernel.evaluate_player,
+            is_cutoff=jitable(is_cutoff),
+            N_PLAYERS=game.n_players,
+            MAX_PLIES=search_plies(rules),
+        )
         super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules, game.n_players), "max^n")
         self.at["tie_sign"][0] = TIES[ties]
         self.at["allied"][0, list(alliance)] = 1

@@ -1,28 +1,45 @@
-# mypy: ignore-errors
-"""Template: max^n specialised to one game and one Eval. See `specialise`; the names below are injected.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: max^n specialised to one game and one Eval.
 
-State, actions, result, is_terminal, to_play, chances            the game's `Rules`
-utility_player(s, player), evaluate_player(s, player, params)    values to any player
-is_cutoff(s, depth_left) -> bool                                 the cutoff test
-N_WORDS, N_PLAYERS, MAX_PLIES, HAS_CHANCE                        of the game
-note_line, keep_iteration, begin                                 see lines.py
-CACHE                                                            whether the disk cache is on
-
-Everything a search carries is one record, `ctx` (maxn_compiled.context): ctx.worth[ply] is the vector of the position
+Everything a search carries is one record, `ctx` (`maxn_compiled.context`): ctx.worth[ply] is the vector of the position
 that was looked at last at that ply, ctx.vector that of the best root action in the last finished iteration. The
 algorithm is that of maxn_plain.py, node for node.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        HAS_CHANCE,
+        MAX_PLIES,
+        N_PLAYERS,
+        N_WORDS,
+        State,
+        actions,
+        chances,
+        evaluate_player,
+        is_cutoff,
+        is_terminal,
+        result,
+        to_play,
+        utility_player,
+    )
+    from evallearn.compiled.records import MaxNContext
+    from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
 
 CHANCE = -1
 INF = np.inf
 
 
 @njit(nogil=True)
-def vector(s, depth, ply, ctx, params):
+def vector(s, depth, ply, ctx: MaxNContext, params):
     """Writes what `s` is worth to each player into ctx.worth[ply]; False where a limit struck."""
     ctx.pv_length[ply] = 0
     if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
@@ -67,7 +84,7 @@ def vector(s, depth, ply, ctx, params):
 
 
 @njit(nogil=True)
-def maximised(ply, player, ctx):
+def maximised(ply, player, ctx: MaxNContext):
     """What `player` maximises: the own part, or the sum of the alliance's parts."""
     if ctx.allied[player] == 0:
         return ctx.worth[ply, player]
@@ -79,7 +96,7 @@ def maximised(ply, player, ctx):
 
 
 @njit(nogil=True)
-def search_root(s, depth, ctx, params):
+def search_root(s, depth, ctx: MaxNContext, params):
     """One iteration over the root actions; False if it was stopped. Of equal ones the lower rank wins."""
     if ctx.nodes >= ctx.node_limit:
         return False
@@ -105,7 +122,7 @@ def search_root(s, depth, ctx, params):
 @njit(cache=CACHE, nogil=True)
 def prepare(box):
     """Write the root's actions; returns who is to play, or a negative number if nobody has a choice."""
-    ctx = box[0]
+    ctx: MaxNContext = box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     ctx.player = to_play(s)
     if is_terminal(s) or ctx.player == CHANCE:
@@ -117,7 +134,7 @@ def prepare(box):
 @njit(cache=CACHE, nogil=True)
 def deepen(box, eval_box, max_depth):
     """Iterative deepening; the last finished iteration stands in ctx."""
-    ctx = box[0]
+    ctx: MaxNContext = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     begin(ctx.actions[0, ctx.best_index], ctx)

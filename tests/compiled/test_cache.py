@@ -16,7 +16,7 @@ import pytest
 import toys
 
 from evallearn.compiled import specialise as specialise_module
-from evallearn.compiled.game import TEMPLATE, CompiledGame, game_bindings
+from evallearn.compiled.game import TEMPLATE, CompiledGame
 from evallearn.compiled.specialise import announce, cache_folder, specialise
 from evallearn.errors import GameError
 from evallearn.evaluators import LinearEval
@@ -325,14 +325,14 @@ def empty_cache(tmp_path, monkeypatch) -> Path:
     return tmp_path / "cache"
 
 
-def bindings(**changes: Any) -> dict[str, Any]:
-    return {**game_bindings(toys.DoubleMove(), toys.DOUBLE_MOVE_RULES), **changes}
+def specialised(**changes: Any) -> Any:
+    return specialise(TEMPLATE, toys.DOUBLE_MOVE_RULES, **{"N_PLAYERS": 2, **changes})
 
 
 def test_same_bindings_give_the_same_module(empty_cache):
-    first = specialise(TEMPLATE, **bindings())
-    assert specialise(TEMPLATE, **bindings()) is first
-    assert specialise(TEMPLATE, **bindings(MARK=1)) is not first
+    first = specialised()
+    assert specialised() is first
+    assert specialised(THROUGH_DRAWS=True) is not first
 
 
 def test_cache_is_keyed_by_us_whatever_numba_was_told(empty_cache, monkeypatch):
@@ -340,7 +340,7 @@ def test_cache_is_keyed_by_us_whatever_numba_was_told(empty_cache, monkeypatch):
 
     monkeypatch.setattr(config, "CACHE_LOCATOR_CLASSES", "InTreeCacheLocator", raising=False)
     monkeypatch.setattr(config, "CACHE_DIR", "/somewhere/else")
-    module = specialise(TEMPLATE, **bindings())
+    module = specialised()
     assert Path(module.look._cache.cache_path).is_relative_to(empty_cache)
     assert (config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES) == ("/somewhere/else", "InTreeCacheLocator")
 
@@ -349,16 +349,11 @@ def test_cache_is_keyed_by_us_whatever_numba_was_told(empty_cache, monkeypatch):
 def test_kernel_that_is_damaged_on_disk_is_compiled_anew(suffix, empty_cache, monkeypatch, caplog):
     def fresh() -> Any:
         monkeypatch.setattr(specialise_module, "_loaded", {})
-        return specialise(BATCH, **bound)
+        return specialise(BATCH, toys.DOUBLE_MOVE_RULES, evaluate_mover=kernel.evaluate_mover)
 
     g = toys.DoubleMove()
     words = np.array([g.encode(g.initial())], np.uint64)
     kernel = LinearEval.zero(g).kernel()
-    rules = toys.DOUBLE_MOVE_RULES
-    bound = {
-        "State": rules.State, "is_terminal": rules.is_terminal, "utility_mover": rules.utility_mover,
-        "evaluate_mover": kernel.evaluate_mover, "N_WORDS": rules.n_words,
-    }  # fmt: skip
     out = np.empty(1, np.float32)
     hits = []
     for damaged in (False, True, False):
@@ -382,7 +377,7 @@ def test_template_that_fails_leaves_nothing_behind(empty_cache, tmp_path):
     before = config.CACHE_DIR, set(sys.modules)
     (tmp_path / "bad_kernel.py").write_text("raise ValueError('bad template')")
     with pytest.raises(ValueError, match="bad template"):
-        specialise(tmp_path / "bad_kernel.py", A=1)
+        specialise(tmp_path / "bad_kernel.py")
     assert (config.CACHE_DIR, set(sys.modules)) == before
 
 
@@ -436,7 +431,7 @@ def test_notice_never_raises(function, caplog, empty_cache):
 @pytest.mark.long
 def test_notice_is_given_only_before_the_first_call(caplog, empty_cache):
     with caplog.at_level(logging.INFO, "evallearn.compiled"):
-        module = specialise(TEMPLATE, **bindings())
+        module = specialised()
         announce("it", module.look)
         assert len(caplog.messages) == 1
         game = CompiledGame(toys.DoubleMove())
@@ -448,7 +443,7 @@ def test_notice_is_given_only_before_the_first_call(caplog, empty_cache):
 
 
 def test_damaged_index_is_announced_as_a_compilation(caplog, empty_cache):
-    module = specialise(TEMPLATE, **bindings(MARK="damaged"))
+    module = specialised(THROUGH_DRAWS=True)
     index = Path(module.look._cache._cache_file._index_path)
     index.parent.mkdir(parents=True, exist_ok=True)
     index.write_bytes(b"garbage")

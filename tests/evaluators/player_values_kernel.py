@@ -1,9 +1,14 @@
-# mypy: ignore-errors
-"""Template: an Eval's kernel over many states. Injected: State, evaluate_player, N_WORDS, CACHE."""
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: an Eval's kernel over many states."""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import CACHE, N_WORDS, State, evaluate_player
 
 
 @njit(cache=CACHE)

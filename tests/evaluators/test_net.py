@@ -51,10 +51,7 @@ def net(name: str, hidden: tuple[int, ...], activation: str = "relu", *, split: 
 def compiled(e: NetEval, name: str, player: int) -> tuple[np.ndarray, np.ndarray]:
     """Of the states that are not over: their values to `player`, and the outputs."""
     rules, kernel = e.game.rules, e.kernel()
-    module: Any = specialise(
-        TEMPLATE, State=rules.State, evaluate_player=kernel.evaluate_player, foretell=e.kernels().foretell,
-        N_WORDS=rules.n_words,
-    )  # fmt: skip
+    module: Any = specialise(TEMPLATE, rules, e.kernels(), evaluate_player=kernel.evaluate_player)
     going_on = [s for s in states(name) if not e.game.is_terminal(s)]
     words = np.array([e.game.encode(s) for s in going_on], np.uint64)
     out, chances = np.empty(len(words)), np.empty((len(words), e.outputs))

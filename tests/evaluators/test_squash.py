@@ -74,9 +74,7 @@ def test_both_floors_clip_to_the_last_bit() -> None:
 def test_both_floors_clip_where_the_viewer_need_not_be_to_move() -> None:
     e, states = random_linear(PIG, 0.1), positions(PIG)
     kernel: Any = e.kernel()
-    module: Any = specialise(
-        TEMPLATE, State=PIG.rules.State, evaluate_player=kernel.evaluate_player, N_WORDS=PIG.rules.n_words
-    )
+    module: Any = specialise(TEMPLATE, PIG.rules, evaluate_player=kernel.evaluate_player)
     words, out = np.array([PIG.encode(s) for s in states], np.uint64), np.empty(len(states))
     for player in (0, 1):
         module.values(words, np.full(len(words), player), kernel.params.copy(), out)

@@ -1,12 +1,15 @@
-# mypy: ignore-errors
-"""Template: an Eval's kernel over many states, and what its net foretells. The names below are injected.
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Template: an Eval's kernel over many states, and what its net foretells."""
 
-State, evaluate_player, foretell, N_WORDS, CACHE
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import CACHE, N_WORDS, State, evaluate_player
+    from evallearn.evaluators.net_kernel import foretell
 
 
 @njit(cache=CACHE)
