@@ -4,9 +4,6 @@ Square a1 is the top left one and bit 0, b1 is bit 1, a2 bit 8, h8 bit 63. Black
 has no move must pass (action 64); the game ends when neither player has one.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 import re
@@ -182,7 +179,7 @@ OPENING = {**MIDDLE, "frontier": -0.015}
 LAST = {**MIDDLE, "discs": 0.05}
 
 
-class Othello(Game):
+class Othello(Game[State, int]):
     """Othello on the usual board; an action is a square 0..63 (a1, b1, .. h8) or 64, a pass."""
 
     name: ClassVar[str] = "othello"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Generic
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game, State
+from evallearn.core.game import A, Game, S, State
 from evallearn.core.memory import require_memory
 from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import SearchError
@@ -18,7 +18,7 @@ from evallearn.search.common.requirements import require_own_eval, require_two_p
 MOST_THREADS = 64
 
 
-class AlphaBeta:
+class AlphaBeta(Generic[S, A]):
     """A search for two-player zero-sum games without chance; several moves in a row are fine (Pacman's ghosts).
 
     What it promises, unless an unsound option is on: at a finished depth d the value and the action are those of
@@ -28,8 +28,8 @@ class AlphaBeta:
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator,
+        game: Game[S, A],
+        evaluator: Evaluator[S],
         *,
         table_bits: int = 18,
         keep_table: bool = False,
@@ -68,12 +68,12 @@ class AlphaBeta:
             )
         self.floor: Floor = "plain" if kernel is None else "compiled"
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+    def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Deepen until a limit strikes. `seed` breaks ties at random; `action_values` asks for every root action."""
-        result: SearchResult = self._search.search(s, limits, seed=seed, action_values=action_values)
+        result: SearchResult[A] = self._search.search(s, limits, seed=seed, action_values=action_values)
         return result
 
     def search_without(self, off: Sequence[str], s: State, limits: Limits) -> SearchResult:
         """One search with these options off, by the same kernel; nothing in the table that is kept is used or left."""
-        result: SearchResult = self._search.search_without(off, s, limits)
+        result: SearchResult[A] = self._search.search_without(off, s, limits)
         return result

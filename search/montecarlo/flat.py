@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import Any, Generic
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game, State
+from evallearn.core.game import A, Game, S, State
 from evallearn.core.search import Limits, SearchResult
 from evallearn.search.common.backend import Floor, eval_kernel
 from evallearn.search.common.requirements import require_decision, require_own_eval
@@ -14,7 +14,7 @@ from evallearn.search.montecarlo.playouts import Playouts, Stream, playout_plies
 from evallearn.search.montecarlo.result import Counts, SampledAction, answer, best_mean
 
 
-class FlatMonteCarlo:
+class FlatMonteCarlo(Generic[S, A]):
     """Random playouts of the root's actions in turn, so that each has as many as the others, or one more.
 
     For any number of players, with or without chance. The value of an action is the mean result to the player who
@@ -24,8 +24,8 @@ class FlatMonteCarlo:
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator | None = None,
+        game: Game[S, A],
+        evaluator: Evaluator[S] | None = None,
         *,
         rollout_depth: int | None = None,
         floor: Floor = "auto",
@@ -49,7 +49,7 @@ class FlatMonteCarlo:
 
             self._search = CompiledFlat(game, kernel, plies)
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+    def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Playouts until a limit strikes. Visits and action values come with the result, asked for or not."""
         start = perf_counter()
         require_simulations(limits, "flat monte carlo")
