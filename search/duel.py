@@ -59,7 +59,7 @@ class Duel:
         for search, limit in zip(self.searches, limits, strict=True):
             search.boxes[0]["node_limit"] = NO_LIMIT if limit.nodes is None else limit.nodes
         choosers = [
-            specialise(HERE / "move_kernel.py", prepare=each.kernels.prepare, deepen=each.kernels.deepen)
+            specialise(HERE / "alphabeta" / "move_kernel.py", prepare=each.kernels.prepare, deepen=each.kernels.deepen)
             for each in self.searches
         ]
         self.kernels: Any = specialise(
