@@ -10,6 +10,7 @@ from evallearn.arena import MatchResult as MatchResult
 from evallearn.arena import TournamentResult as TournamentResult
 from evallearn.arena import play_match as play_match
 from evallearn.arena import play_tournament as play_tournament
+from evallearn.check import CheckReport as CheckReport
 from evallearn.check import check_game as check_game
 from evallearn.core.evaluator import Evaluator as Evaluator
 from evallearn.core.game import CHANCE as CHANCE

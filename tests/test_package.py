@@ -134,13 +134,25 @@ def python_of_readme() -> str:
 def test_readme_python_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The README loads an Eval that `make demo` leaves; here a hand-written one stands in its place."""
-    game = evallearn.get_game("connect_four")
+    """With fewer games, for the time's sake."""
     monkeypatch.chdir(tmp_path)
-    path = Path("runs/connect_four-seed1/evaluators/linear.safetensors")
-    evallearn.save_evaluator(evallearn.LinearEval.from_heuristic(game, "threats"), path)
+    code = python_of_readme()
+    for number, fewer in (("games=2000", "games=100"), ("pairs=500", "pairs=20")):
+        assert number in code
+        code = code.replace(number, fewer)
+    exec(compile(code, "README.md", "exec"), {})
+    assert re.search(r"log loss 0\.\d+(.|\n)* Elo \[.*\](.|\n)*best column: \d", capsys.readouterr().out)
+
+
+@pytest.mark.long
+def test_readme_tells_what_its_python_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     exec(compile(python_of_readme(), "README.md", "exec"), {})
-    assert capsys.readouterr().out
+    elo = re.search(r"([+-]\d+) Elo \[\+(\d+), \+(\d+)\]", capsys.readouterr().out)
+    assert elo
+    assert "an Elo of {} ({} to {})".format(*elo.groups()) in (ROOT / "README.md").read_text()
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:
