@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Generic
-
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Action, Game, S
-from evallearn.core.search import IsCutoff, Limits, SearchResult
+from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.errors import Interrupted, SearchError
 from evallearn.search.common.backend import Floor
 from evallearn.search.common.budget import Budget
@@ -20,7 +18,7 @@ from evallearn.search.common.requirements import (
 )
 
 
-class Minimax(Generic[S, A]):
+class Minimax(Search[S, A]):
     """Looks at every line up to the cutoff; any two-player zero-sum game without chance."""
 
     floor: Floor = "plain"

@@ -47,6 +47,9 @@ class Evaluator(ABC, Generic[S]):
         """How much each named part adds to the unsquashed value, largest first."""
         return {}
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r} of {self.game.name}>"
+
     def kernel(self) -> EvalKernel | None:
         """The same Eval for the compiled floor, or None if it only runs upstairs."""
         return None

@@ -96,3 +96,9 @@ class Search(Protocol[S, A]):
         The same seed gives the same answer, unless time is the limit. Without one, ties go to the earliest action.
         Ctrl-C raises `Interrupted`, which carries what was found so far.
         """
+        ...
+
+    def __repr__(self) -> str:
+        evaluator = getattr(self, "evaluator", None)
+        asked = "" if evaluator is None else f" with {evaluator!r}"
+        return f"<{type(self).__name__} of {self.game.name}{asked}, {self.floor}>"

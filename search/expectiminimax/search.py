@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, get_args
+from typing import Any, get_args
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S
 from evallearn.core.memory import require_memory
-from evallearn.core.search import IsCutoff, Limits, SearchResult
+from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.core.settings import whole
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
@@ -18,7 +18,7 @@ from evallearn.search.expectiminimax.star import Pruning, Star
 SAMPLES, WIDTHS = whole(2, 10**6), whole(1, 10**6)
 
 
-class Expectiminimax(Generic[S, A]):
+class Expectiminimax(Search[S, A]):
     """A search for games with or without dice of two players (zero-sum), or of one player alone.
 
     What it promises, whatever pruning and table: at a finished depth d the value and the action are those of

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, Generic
+from typing import Any
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S, State
-from evallearn.core.search import Limits, SearchResult
+from evallearn.core.search import Limits, Search, SearchResult
 from evallearn.search.common.backend import Floor, eval_kernel
 from evallearn.search.common.requirements import require_decision, require_own_eval
 from evallearn.search.montecarlo.playouts import Playouts, Stream, playout_plies, require_simulations
 from evallearn.search.montecarlo.result import Counts, SampledAction, answer, best_mean
 
 
-class FlatMonteCarlo(Generic[S, A]):
+class FlatMonteCarlo(Search[S, A]):
     """Random playouts of the root's actions in turn, so that each has as many as the others, or one more.
 
     For any number of players, with or without chance. The value of an action is the mean result to the player who

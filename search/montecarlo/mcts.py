@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal
+from typing import Any, Literal
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S
-from evallearn.core.search import Limits, SearchResult
+from evallearn.core.search import Limits, Search, SearchResult
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
 from evallearn.search.common.requirements import require_own_eval, require_two_player_zero_sum
@@ -22,7 +22,7 @@ MOST_NODES = (1 << 31) - 1
 """They are numbered in 32 bits."""
 
 
-class MCTS(Generic[S, A]):
+class MCTS(Search[S, A]):
     """UCT (Kocsis & Szepesvári 2006): for any number of players, with or without chance, any sum.
 
     What it promises: `nodes` simulations and not one more (fewer only if the root is proven or time is over), and the

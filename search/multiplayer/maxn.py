@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Generic, Literal
+from typing import Any, Literal
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S
-from evallearn.core.search import IsCutoff, Limits, SearchResult
+from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
 from evallearn.search.common.requirements import cut_at_depth, require_own_eval
@@ -16,7 +16,7 @@ from evallearn.search.multiplayer.maxn_plain import TIES, PlainMaxN
 Ties = Literal["first", "paranoid", "friendly"]
 
 
-class MaxN(Generic[S, A]):
+class MaxN(Search[S, A]):
     """A search for any number of players, any sum, with or without chance.
 
     A player who is indifferent among several actions may still decide over the others, so the rule is named:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Generic
+from typing import Any
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, A, Action, Game, S, State
-from evallearn.core.search import IsCutoff, Limits, SearchResult
+from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.errors import Interrupted
 from evallearn.search.alphabeta.search import AlphaBeta
 from evallearn.search.common.backend import Floor
@@ -75,7 +75,7 @@ class TwoSidedEval(Evaluator):
         return value if player == ME else -value
 
 
-class TwoSidedSearch(Generic[S, A]):
+class TwoSidedSearch(Search[S, A]):
     """Alpha-beta over a two-sided view of the game, a view for each player who may be the one to move at the root.
 
     Where dice are rolled it is expectiminimax. With pruning=False every line is looked at, which gives the same values.

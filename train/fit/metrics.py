@@ -7,7 +7,7 @@ A value v stands for the probability p = (1 + v) / 2 of a win; a draw counts as 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,7 @@ class Metrics:
     baseline_brier: float
     calibration_error: float
     """Mean distance between predicted and actual mean, over the bins, weighted by their records."""
-    calibration: tuple[CalibrationBin, ...]
+    calibration: tuple[CalibrationBin, ...] = field(repr=False)
     """From the lowest values to the highest; an interval without records is left out."""
 
     def to_json(self) -> dict[str, Any]:
