@@ -38,6 +38,8 @@ from evallearn.evaluators import QuantisedNet as QuantisedNet
 from evallearn.evaluators import SolvedEval as SolvedEval
 from evallearn.evaluators import quantise as quantise
 from evallearn.evaluators import save_evaluator as save_evaluator
+from evallearn.play.analysis import Analysis as Analysis
+from evallearn.play.analysis import analyse as analyse
 from evallearn.registry import game_names as game_names
 from evallearn.registry import get_game as get_game
 from evallearn.registry import load as load
