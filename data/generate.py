@@ -158,7 +158,7 @@ class ShardMaker:
     origin: Origin
     _fast: Game | None = field(default=None, init=False)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_fast": None}  # a worker loads kernels of its own
 
     def __call__(self, shard: int) -> ShardInfo:

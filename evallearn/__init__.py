@@ -22,7 +22,7 @@ def _public() -> dict[str, str]:
 
     with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as file:
         imports = [node for node in ast.parse(file.read()).body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: str(node.module) for node in imports for alias in node.names}
+    return {alias.name: str(node.module) for node in imports for alias in node.names if alias.name[0] != "_"}
 
 
 def __getattr__(name: str) -> object:

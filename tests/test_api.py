@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -183,3 +184,10 @@ def test_every_public_function_and_class_has_help() -> None:
     things = [(name, getattr(ev, name)) for name in ev.__all__]
     silent = [n for n, thing in things if (inspect.isclass(thing) or inspect.isfunction(thing)) and not thing.__doc__]
     assert silent == []
+
+
+def test_every_public_name_stands_in_the_page_for_scripts() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "python.md").read_text()
+    results = {"Agent", "Analysis", "CheckReport", "Evaluator", "FULL_TRUST", "Search", "check_plan", "named_search"}
+    known = set(re.findall(r"\w+", page)) | results
+    assert [name for name in ev.__all__ if name not in known] == []

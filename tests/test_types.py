@@ -101,8 +101,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     (site / "evallearn").symlink_to(ROOT / "evallearn")
     for path in (ROOT / "examples").glob("*.py"):
         shutil.copy(path, folder)
-    script = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL))
-    (folder / "readme.py").write_text(script)
+    for page in ("README", "docs/python"):
+        script = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / f"{page}.md").read_text(), re.DOTALL))
+        (folder / f"{Path(page).name}.py").write_text(script)
     (folder / "game_of_mine.py").write_text(GAME)
     (folder / "wrong.py").write_text(GAME + "\n".join(WRONG))
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(CACHE), "."]

@@ -99,7 +99,7 @@ class SearchAgent(Agent):
         if self.search is not None:
             require_limits(self.search, self.limits)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_search": None}  # kernels stay where they were compiled
 
     def prepare(self) -> None:
@@ -135,7 +135,7 @@ class PlayoutAgent(Agent):
         self.name = self.name or f"{self.search}@{self.limits}"
         require_limits(self.search, self.limits)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_search": None}
 
     def prepare(self) -> None:

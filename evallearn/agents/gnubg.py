@@ -47,7 +47,7 @@ class GnubgEval(Evaluator):
         self._judge: Judge | None = networks(self.name)
         self._known: dict[tuple[Side, Side], float] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_judge": None, "_known": {}}  # a module does not travel
 
     def evaluate(self, s: State, player: int) -> float:  # type: ignore[override]  # states of backgammon
