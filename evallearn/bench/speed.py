@@ -127,7 +127,7 @@ def openspiel(name: str, lines: list[list[Action]], depth: int) -> Contestant | 
         for line in lines:
             state = spiel.new_initial_state()
             for a in line:
-                state.apply_action(int(a))  # type: ignore[call-overload]
+                state.apply_action(int(a))
             minimax.alpha_beta_search(spiel, state=state, value_function=value, maximum_depth=depth)
 
     with counting(minimax) as count:

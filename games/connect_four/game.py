@@ -133,7 +133,7 @@ def illegal_column(game: Game, s: Hashable, a: Any, columns: int) -> IllegalActi
         why = "the game is over"
     else:
         why = f"column {shown} is full"
-    legal = " ".join(str(c + 1) for c in sorted(game.actions(s))) or "none"  # type: ignore[type-var, operator]  # ints
+    legal = " ".join(str(c + 1) for c in sorted(game.actions(s))) or "none"
     return IllegalAction(f'illegal action {shown} in {game.name} position "{game.to_text(s)}": {why}; legal: {legal}')
 
 

@@ -327,7 +327,7 @@ class Othello(Game[State, int]):
 
     def action_from_text(self, s: State, text: str) -> int:
         """Reads f5, F5 and pass."""
-        return super().action_from_text(s, text.lower())  # type: ignore[return-value]  # actions are ints here
+        return super().action_from_text(s, text.lower())
 
     def board(self, s: State) -> str:
         """Eight rows with coordinates, a * on every legal move, the count and who is to move."""
