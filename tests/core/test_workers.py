@@ -168,7 +168,7 @@ def test_only_a_script_whose_jobs_are_its_own_needs_a_main_guard(tmp_path: Path,
 SLEEPERS = """
     import sys, time
     from evallearn.core.workers import imap, keep_workers
-    job = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    job = "import os, time; os.write(1, b'%d\\\\n' % os.getpid()); time.sleep(60)"  # in one go: both write here
     if __name__ == "__main__":
         try:
             for _ in imap(exec, [job, job], 2):
