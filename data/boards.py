@@ -123,7 +123,7 @@ class CompiledBoard:
         return float(self.kernels.won(self.io.box, self.player)) if self.accumulates else None
 
     def stored(self, a: Action) -> int | str:
-        return int(a)  # type: ignore[call-overload, no-any-return]  # by contract an integer
+        return int(a)  # by contract an integer
 
     def advance(self, a: Any) -> None:
         words = tuple(self.io.words.tolist()) if self.io.looks_back else ()

@@ -92,6 +92,10 @@ class Dataset:
         self.n_features, self.n_phases = len(self.origin.feature_names), self.origin.n_phases
         self.feature_names = self.origin.feature_names
 
+    def __repr__(self) -> str:
+        where = ", ".join(map(str, self.folders[:3])) + ", ..." * (len(self.folders) > 3)
+        return f"<Dataset of {self.origin.game}: {self.n_games:,} games, {self.n_records:,} records, in {where}>"
+
     def _add_folder(self, number: int, folder: Path) -> None:
         paths = [path for _, path in shard_paths(folder)]
         if not paths:

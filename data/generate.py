@@ -158,7 +158,7 @@ class ShardMaker:
     origin: Origin
     _fast: Game | None = field(default=None, init=False)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_fast": None}  # a worker loads kernels of its own
 
     def __call__(self, shard: int) -> ShardInfo:
@@ -170,18 +170,21 @@ class ShardMaker:
 def run_selfplay(
     folder: str | Path,
     game: Game,
-    agents: Sequence[Agent],
-    config: SelfPlayConfig,
+    agents: Sequence[Agent | str],
+    config: SelfPlayConfig | None = None,
     workers: int = 1,
     on_progress: Progress | None = None,
 ) -> Manifest:
     """Make the records that are missing in `folder` and its manifest; the same call resumes where it stopped.
 
-    agents: one per player. Ctrl-C or a kill at any moment leaves whole shards only.
+    agents: one per player, or texts that `parse_agent` reads. Ctrl-C or a kill at any moment leaves whole shards only.
     """
-    folder, game = Path(folder), getattr(game, "plain", game)
-    _check_players(game, agents)
-    origin = Origin.of(game, agents, config.settings())
+    from evallearn.agents import as_agent
+
+    folder, game, config = Path(folder), getattr(game, "plain", game), config or SelfPlayConfig()
+    players = [as_agent(a, game) for a in agents]
+    _check_players(game, players)
+    origin = Origin.of(game, players, config.settings())
     with hold_folder(folder), _tidied(folder):
         done = dict(_kept_shards(folder, origin, config))
         missing = [i for i in range(config.n_shards()) if i not in done]
@@ -189,8 +192,8 @@ def run_selfplay(
             manifest_path(folder).unlink(missing_ok=True)  # it would be wrong from the first new shard on
         count = Counter(config.games, on_progress)
         count.add(*done.values())
-        maker = ShardMaker(folder, game, agents, config, origin)
-        for agent in agents if missing else ():
+        maker = ShardMaker(folder, game, players, config, origin)
+        for agent in players if missing else ():
             agent.prepare()  # here first: it is announced, and done once instead of in every worker
         with closing(imap(maker, missing, workers)) as results:  # type: ignore[type-var]  # a generator
             for k, info in results:

@@ -37,6 +37,10 @@ class Manifest:
     """sha256 over the shards' sha256: equal if and only if all records are."""
     shards: tuple[ShardInfo, ...]
 
+    def __repr__(self) -> str:
+        results = f"player 0 won {self.wins:,}, drew {self.draws:,}, lost {self.losses:,}"
+        return f"<records of {self.origin.game}: {self.games:,} games, {self.records:,} records; {results}>"
+
     def to_json(self) -> str:
         """Return the text of manifest.json: no date and no path, so the same records give the same text."""
         found = {k: v for k, v in asdict(self).items() if k != "origin"}

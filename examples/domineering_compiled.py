@@ -7,6 +7,8 @@ are made by `u64`. `check_game` compares both backends position by position:
     evallearn check domineering_compiled:Domineering
 """
 
+from typing import Any
+
 import domineering
 import numpy as np
 from domineering import SIZE, State
@@ -21,13 +23,13 @@ LENGTHWISE = u64(0b01111_01111_01111_01111_01111)  # and the other one
 
 
 @jitable
-def slots(taken, player):
+def slots(taken: Any, player: Any) -> Any:
     free = ~taken
     return UPRIGHT & free & (free >> DOWN) if player == ZERO else LENGTHWISE & free & (free >> ONE)
 
 
 @jitable
-def safe(taken, player):
+def safe(taken: Any, player: Any) -> Any:
     step, other = (DOWN, ONE) if player == ZERO else (ONE, DOWN)
     theirs = slots(taken, ONE - player)
     theirs |= theirs << other
@@ -35,7 +37,7 @@ def safe(taken, player):
 
 
 @jitable
-def actions(s, out):
+def actions(s: Any, out: Any) -> int:
     n, left = 0, slots(s.taken, s.player)
     while left != ZERO:
         out[n] = lowest_bit(left)
@@ -45,39 +47,39 @@ def actions(s, out):
 
 
 @jitable
-def result(s, a):
+def result(s: Any, a: int) -> Any:
     domino = ONE | ONE << (DOWN if s.player == ZERO else ONE)
     return State(s.taken | domino << u64(a), ONE - s.player)
 
 
 @jitable
-def is_terminal(s):
+def is_terminal(s: Any) -> Any:
     return slots(s.taken, s.player) == ZERO
 
 
 @jitable
-def to_play(s):
+def to_play(s: Any) -> Any:
     return np.int64(s.player)
 
 
 @jitable
-def utility_mover(s):
+def utility_mover(s: Any) -> Any:
     return np.float32(-1)
 
 
 @jitable
-def features_mover(s, out):
+def features_mover(s: Any, out: Any) -> None:
     out[0] = popcount(slots(s.taken, s.player)) - popcount(slots(s.taken, ONE - s.player))
     out[1] = popcount(safe(s.taken, s.player)) - popcount(safe(s.taken, ONE - s.player))
 
 
 @jitable
-def phase(s):
+def phase(s: Any) -> int:
     return 0
 
 
 @jitable
-def key(s):
+def key(s: Any) -> Any:
     return mix64(s.taken << ONE | s.player)
 
 

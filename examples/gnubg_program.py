@@ -8,12 +8,14 @@ It runs inside Debian's gnubg, whose Python reads our questions:
 @depth=1 is its 0 plies, @depth=3 its 2 plies with its own filters of moves. Money play without the cube.
 """
 
+import importlib
 import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 
-import gnubg  # only there is within the program
+gnubg = importlib.import_module("gnubg")  # only there is within the program
 
 answers = os.fdopen(os.dup(1), "w")  # what the program itself prints is not for us
 os.dup2(2, 1)
@@ -22,7 +24,7 @@ for command in ("set jacoby off", "set threads 2", "set display off"):  # with o
 CUBELESS = gnubg.cubeinfo(1, -1, 1, 0, (0, 0), 0, 0)
 
 
-def written(move):
+def written(move: Sequence[int]) -> str:
     """Return (from, to, from, to, ...) counted from 1, as plays are written; 25 is the bar, 0 is off the board."""
     steps = [(a, b) for a, b in zip(move[::2], move[1::2], strict=False) if a > 0]
     return " ".join(f"{'bar' if a == 25 else a}/{'off' if b <= 0 else b}" for a, b in steps)

@@ -9,28 +9,25 @@ can choose an action in another. All evaluate the score alone; random ghosts rep
 
 import random
 import sys
+from typing import Any
 
-from evallearn import Limits, LinearEval, get_game
-from evallearn.agents import SearchAgent
+from evallearn import Game, Limits, LinearEval, SearchAgent, get_game
 
 BELIEFS = {"minimax": "together", "max^n": "apart", "expectimax": "random"}
 DEPTHS = {"together": 9, "apart": 9, "random": 6}
 """Plies; before random ghosts only Pacman's moves are plies."""
 
 
-def play(game, pacman, ghosts, seed):
+def play(game: Game, pacman: SearchAgent, ghosts: SearchAgent | None, seed: int) -> Any:
     """Return the last position of a game; chance moves the ghosts where nobody else does."""
     rng, s = random.Random(seed), game.initial()
     while not game.is_terminal(s):
-        if s.turn and ghosts is None:
-            a = rng.choice([a for a, _ in game.chances(s)])
-        else:
-            a = (ghosts if s.turn else pacman).choose(s, seed).action
-        s = game.result(s, a)
+        who = ghosts if s.turn else pacman
+        s = game.result(s, who.choose(s, seed).action if who else rng.choice([a for a, _ in game.chances(s)]))
     return s
 
 
-def table(n_games, maze):
+def table(n_games: int, maze: str) -> dict[tuple[str, str], tuple[float, int]]:
     """Return {(Pacman, ghosts): (mean score, games won)}."""
     games = {name: get_game(f"pacman,maze={maze},ghosts={name}") for name in DEPTHS}
     agents = {
@@ -47,7 +44,7 @@ def table(n_games, maze):
     return found
 
 
-def main(n_games=100, maze="gamble"):
+def main(n_games: str = "100", maze: str = "gamble") -> None:
     found = table(int(n_games), maze)
     print(f"{maze}, {n_games} games: mean score (games won); rows: Pacman, columns: ghosts")
     print("".join(f"{head:>16}" for head in ("", *DEPTHS)))

@@ -8,7 +8,7 @@ leaves dirt. A slippery floor: a move sometimes fails.
 
 from typing import NamedTuple
 
-from evallearn.search.exact.and_or import and_or_search
+from evallearn import and_or_search
 
 LEFT, RIGHT = 0, 1
 
@@ -17,24 +17,24 @@ class State(NamedTuple):
     room: int
     dirt: tuple[bool, bool]
 
-    def __str__(self):  # the textbook's numbers, 1 to 8: dirt in both, left only, right only, none
+    def __str__(self) -> str:  # the textbook's numbers, 1 to 8: dirt in both, left only, right only, none
         return str(1 + self.room + 2 * [(True, True), (True, False), (False, True), (False, False)].index(self.dirt))
 
 
 class Vacuum:
-    def __init__(self, erratic=True, slippery=False):
+    def __init__(self, erratic: bool = True, slippery: bool = False) -> None:
         self.erratic, self.slippery = erratic, slippery
 
-    def initial(self):
+    def initial(self) -> State:
         return State(LEFT, (True, True))
 
-    def actions(self, s):
+    def actions(self, s: State) -> tuple[str, ...]:
         return ("suck", "left", "right")
 
-    def is_goal(self, s):
+    def is_goal(self, s: State) -> bool:
         return not any(s.dirt)
 
-    def results(self, s, a):
+    def results(self, s: State, a: str) -> list[State]:
         if a != "suck":
             moved = s._replace(room=LEFT if a == "left" else RIGHT)
             return [s, moved] if self.slippery and moved != s else [moved]

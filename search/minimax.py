@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Action, Game, State
-from evallearn.core.search import IsCutoff, Limits, SearchResult
+from evallearn.core.game import A, Action, Game, S
+from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.errors import Interrupted, SearchError
 from evallearn.search.common.backend import Floor
 from evallearn.search.common.budget import Budget
@@ -18,15 +18,15 @@ from evallearn.search.common.requirements import (
 )
 
 
-class Minimax:
+class Minimax(Search[S, A]):
     """Looks at every line up to the cutoff; any two-player zero-sum game without chance."""
 
     floor: Floor = "plain"
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator,
+        game: Game[S, A],
+        evaluator: Evaluator[S],
         *,
         is_cutoff: IsCutoff = cut_at_depth,
         quiescence: int = 0,
@@ -38,7 +38,7 @@ class Minimax:
         self.game, self.evaluator, self.is_cutoff = game, evaluator, is_cutoff
         self.quiescence, self.extensions = quiescence, extensions
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = True) -> SearchResult:
+    def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = True) -> SearchResult[A]:
         """The H-minimax value at limits.depth; ties go to the earlier action or, with a `seed`, to a random one.
 
         The values of all root actions come with the result, asked for or not.
@@ -79,7 +79,7 @@ class Minimax:
             raise Interrupted(result)
         return result
 
-    def value(self, s: State, depth_left: int, player: int, lengthened: int = 0) -> tuple[float, tuple[Action, ...]]:
+    def value(self, s: S, depth_left: int, player: int, lengthened: int = 0) -> tuple[float, tuple[Action, ...]]:
         """H-MINIMAX(s, depth) to `player`, and the line that leads to it."""
         self.budget.spend()
         game = self.game
@@ -95,7 +95,7 @@ class Minimax:
         action, value, pv = choose(children, key=lambda child: child[1])
         return value, (action, *pv)
 
-    def quiet_value(self, s: State, left: int, player: int) -> float:
+    def quiet_value(self, s: S, left: int, player: int) -> float:
         """EVAL, or what the mover likes better: a noisy action, `left` plies on. A threat must be answered."""
         game = self.game
         if game.is_terminal(s):

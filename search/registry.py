@@ -7,7 +7,7 @@ from copy import copy
 from typing import Any
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game
+from evallearn.core.game import A, Game, S
 from evallearn.core.search import Limits, Search
 from evallearn.errors import unknown
 from evallearn.search.alphabeta.options import sound as without_unsound
@@ -53,20 +53,20 @@ def require_limits(name: str, limits: Limits) -> None:
         require_simulations(limits, name)
 
 
-def search_for(game: Game, evaluator: Evaluator, *, sound: bool = False) -> Search:
+def search_for(game: Game[S, A], evaluator: Evaluator[S], *, sound: bool = False) -> Search[S, A]:
     """The search that suits the game; `sound` leaves out the settings that may change a value."""
     name, settings = usual_search(game)
     return named_search(name, game, evaluator, **(without_unsound(settings) if sound else settings))
 
 
-def named_search(name: str, game: Game, evaluator: Evaluator | None, **settings: Any) -> Search:
+def named_search(name: str, game: Game[S, A], evaluator: Evaluator[S] | None, **settings: Any) -> Search[S, A]:
     """The search of that name. Where it must stay upstairs it runs on compiled rules at least, if the game has them.
 
     Only the Monte Carlo searches can do without an Eval.
     """
     if name not in SEARCHES:
         raise unknown("search", name, SEARCHES)
-    search: Search = SEARCHES[name](game, evaluator, **settings)
+    search: Search[S, A] = SEARCHES[name](game, evaluator, **settings)
     if search.floor == "plain" and game.rules is not None:
         return SEARCHES[name](*_on_compiled_rules(game, evaluator), **settings)  # type: ignore[no-any-return]
     return search

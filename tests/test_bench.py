@@ -137,8 +137,8 @@ def test_speed_is_measured_of_all_contestants(
 def test_pruning_with_dice_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chance, "ROUNDS", 1)
     found = chance.compare_ways(chance.positions(2), 2, ["none", "star1", "star2"])
-    assert found["star2"]["leaves"] < found["star1"]["leaves"] < found["none"]["leaves"]
-    assert found["none"]["share_of_leaves"] == 1
+    assert found["star2"].leaves < found["star1"].leaves < found["none"].leaves
+    assert found["none"].share_of_leaves == 1
 
 
 @pytest.mark.long

@@ -81,8 +81,13 @@ def test_command_line_takes_the_example() -> None:
     assert run.stdout.strip() == "4872"
 
 
-@pytest.mark.parametrize(("page", "says"), [("arena", "Elo"), ("zoo", "0.")])
-def test_code_of_a_page_runs(page: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("page", "says"), [("arena", "Elo"), ("zoo", "0."), ("python", "<records of tic_tac_toe: 200 games")]
+)
+def test_code_of_a_page_runs(
+    page: str, says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     text = (EXAMPLES.parent / "docs" / f"{page}.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     exec(code, {})

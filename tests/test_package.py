@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
@@ -53,11 +54,28 @@ def test_teaching_a_net_and_explaining_an_eval_need_no_scikit_learn() -> None:
 
 
 def test_every_exported_name_is_there_and_no_other() -> None:
-    assert sorted(evallearn.__all__) == sorted(evallearn._HOME)
-    for name in evallearn.__all__:
+    tree = ast.parse((ROOT / "evallearn" / "__init__.pyi").read_text())
+    listed = [alias for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert all(alias.name == alias.asname for alias in listed), "type checkers take `X as X` alone for public"
+    names = [alias.name for alias in listed if alias.name != "__version__"]
+    assert evallearn.__all__ == names
+    assert set(names) <= set(dir(evallearn))
+    assert {name for name in dir(evallearn) if not name.startswith("_")} - {"importlib", "sys"} <= {*names, *loaded()}
+    for name in names:
         assert getattr(evallearn, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        evallearn.nothing  # noqa: B018  # the access is the test
+        evallearn.nothing  # type: ignore[attr-defined]  # noqa: B018  # the access is the test
+
+
+def loaded() -> set[str]:
+    """Return the parts of the package that somebody has imported: Python makes them attributes."""
+    return {name.split(".")[1] for name in sys.modules if name.startswith("evallearn.")}
+
+
+def test_star_import_takes_the_public_names() -> None:
+    found: dict[str, object] = {}
+    exec("from evallearn import *", found)
+    assert set(evallearn.__all__) <= set(found)
 
 
 def copied(tmp_path: Path) -> Path:
@@ -87,6 +105,7 @@ def test_wheel_holds_every_module_once(packed: Path) -> None:
     wanted |= {f"evallearn/{p.relative_to(ROOT).as_posix()}" for f in FOLDERS for p in (ROOT / f).rglob("*.py")}
     assert modules == sorted(wanted)
     assert sorted(n for n in names if n.startswith("evallearn/zoo/")) == zoo_files()
+    assert {"evallearn/__init__.pyi", "evallearn/py.typed"} <= set(names)
     assert {n.split("/")[0] for n in names} == {"evallearn", f"evallearn-{evallearn.__version__}.dist-info"}
 
 
@@ -98,7 +117,7 @@ def zoo_files() -> list[str]:
 def test_sdist_holds_the_zoo(packed: Path) -> None:
     with tarfile.open(next(packed.glob("*.tar.gz"))) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
-    assert set(zoo_files()) <= names
+    assert {*zoo_files(), "evallearn/__init__.pyi", "evallearn/py.typed"} <= names
 
 
 def test_links_show_the_folders_to_a_bare_checkout() -> None:
@@ -115,13 +134,25 @@ def python_of_readme() -> str:
 def test_readme_python_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The README loads an Eval that `make demo` leaves; here a hand-written one stands in its place."""
-    game = evallearn.get_game("connect_four")
+    """With fewer games, for the time's sake."""
     monkeypatch.chdir(tmp_path)
-    path = Path("runs/connect_four-seed1/evaluators/linear.safetensors")
-    evallearn.save_evaluator(evallearn.LinearEval.from_heuristic(game, "threats"), path)
+    code = python_of_readme()
+    for number, fewer in (("games=2000", "games=100"), ("pairs=500", "pairs=20")):
+        assert number in code
+        code = code.replace(number, fewer)
+    exec(compile(code, "README.md", "exec"), {})
+    assert re.search(r"log loss 0\.\d+(.|\n)* Elo \[.*\](.|\n)*best column: \d", capsys.readouterr().out)
+
+
+@pytest.mark.long
+def test_readme_tells_what_its_python_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     exec(compile(python_of_readme(), "README.md", "exec"), {})
-    assert capsys.readouterr().out
+    elo = re.search(r"([+-]\d+) Elo \[\+(\d+), \+(\d+)\]", capsys.readouterr().out)
+    assert elo
+    assert "an Elo of {} ({} to {})".format(*elo.groups()) in (ROOT / "README.md").read_text()
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:

@@ -3,6 +3,7 @@
 from evallearn.agents.base import DEFAULT_LIMITS, Agent, PlayoutAgent, RandomAgent, SearchAgent, default_limits
 from evallearn.agents.cmd import CmdAgent
 from evallearn.agents.describe import (
+    as_agent,
     parse_agent,
     parse_evaluator,
     parse_limits,
@@ -24,6 +25,7 @@ __all__ = [
     "RandomAgent",
     "SearchAgent",
     "UciAgent",
+    "as_agent",
     "default_limits",
     "parse_agent",
     "parse_evaluator",

@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Action, Game, State
 from evallearn.core.search import Limits, Search, SearchResult
+from evallearn.errors import SearchError
 from evallearn.search import MONTE_CARLO, named_search, require_limits, usual_search
+from evallearn.search.common.requirements import require_own_eval
 
 DEFAULT_LIMITS = Limits(depth=4)
 DEFAULT_SIMULATIONS = Limits(nodes=1000)
@@ -90,11 +92,14 @@ class SearchAgent(Agent):
     _search: Search | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require_own_eval(self.game, self.evaluator)
+        if not isinstance(self.limits, Limits):
+            raise SearchError(f"limits={self.limits!r}: give Limits(depth=4), or nodes, or seconds")
         self.name = self.name or f"{self.evaluator.name}@{self.limits}"
         if self.search is not None:
             require_limits(self.search, self.limits)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_search": None}  # kernels stay where they were compiled
 
     def prepare(self) -> None:
@@ -130,7 +135,7 @@ class PlayoutAgent(Agent):
         self.name = self.name or f"{self.search}@{self.limits}"
         require_limits(self.search, self.limits)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_search": None}
 
     def prepare(self) -> None:

@@ -64,12 +64,29 @@ def parse_limits(text: str) -> Limits:
 
 
 # --- agents ----------------------------------------------------------------------------------------------------------
+def as_agent(what: Agent | str, game: Game) -> Agent:
+    """Return an agent as it is, and a text as the agent that it describes. Raises SpecError for anything else."""
+    if isinstance(what, Agent):
+        return what
+    return parse_agent(what, game, trust=Trust(remedy="parse_agent(text, game, trust=evallearn.FULL_TRUST) allows it"))
+
+
+def _no_text(what: object) -> SpecError:
+    """The error for an agent that is neither an agent nor a text."""
+    if isinstance(what, Evaluator):
+        return SpecError(f"{what!r} is an Eval, no agent: write SearchAgent(game, evaluator, Limits(depth=4))")
+    remedy = ": a function is wrapped twice, SearchAgent(game, FunctionEval(game, function))" if callable(what) else ""
+    return SpecError(f"a {type(what).__name__} is no agent: give an Agent, or a text such as 'random'{remedy}")
+
+
 def parse_agent(text: str, game: Game, limits: Limits | None = None, *, trust: Trust = NO_TRUST) -> Agent:
     """Return the agent that `text` describes; `limits` where it names none, or else a depth that suits the game.
 
     Its name describes it too: parse_agent(agent.name, game, trust=trust) is the same agent. Programs, files and
     gnubg need FULL_TRUST.
     """
+    if not isinstance(text, str):
+        raise _no_text(text)
     what, own = split_limits(text)
     kind, colon, rest = what.partition(":")
     if what == "random":

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic, perf_counter
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from evallearn.agents.base import Agent
 from evallearn.agents.process import EngineProcess, Failure, Silence, split_command
@@ -65,7 +65,7 @@ class EngineAgent(Agent):
         written = ",".join([self.command, *(f"{k}={v}" for k, v in self.options.items())])
         self.name = self.name or f"{self.protocol}:{written}" + (f"@{self.limits}" if self.limits else "")
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_process": None}
 
     # --- what agents do --------------------------------------------------------------------------------------------

@@ -47,10 +47,10 @@ class GnubgEval(Evaluator):
         self._judge: Judge | None = networks(self.name)
         self._known: dict[tuple[Side, Side], float] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_judge": None, "_known": {}}  # a module does not travel
 
-    def evaluate(self, s: State, player: int) -> float:  # type: ignore[override]  # states of backgammon
+    def evaluate(self, s: State, player: int) -> float:
         if CHECKERS in (s.own[OFF], s.opp[OFF]):
             return self.game.utility(s, player)
         value = self.to_roller(s.own, s.opp)

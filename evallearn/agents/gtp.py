@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from evallearn.agents.engine import Answer, EngineAgent, quoted, refuse_options
 from evallearn.agents.process import Failure
@@ -49,7 +49,7 @@ class GtpAgent(EngineAgent):
         refuse_options(self.options, self.own_options, self.protocol)
         super().__post_init__()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**super().__getstate__(), "_record": [], "_told": None, "_last": None}
 
     # --- what is reported to it ------------------------------------------------------------------------------------

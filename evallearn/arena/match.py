@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evallearn._version import __version__
-from evallearn.agents import Agent, parse_evaluator
+from evallearn.agents import Agent, as_agent, parse_evaluator
 from evallearn.arena.adjudication import NO_ADJUDICATION, Adjudication
 from evallearn.arena.journal import MatchJournal, identity, read_names, read_sets
 from evallearn.arena.openings import Opening, openings, read_openings, read_text, take
@@ -104,8 +104,8 @@ def _marked(openings: Path) -> str:
 
 def play_match(
     game: Game,
-    a: Agent,
-    b: Agent,
+    a: Agent | str,
+    b: Agent | str,
     config: MatchConfig | None = None,
     *,
     workers: int = 1,
@@ -113,7 +113,7 @@ def play_match(
     on_progress: Callable[[Tally], None] | None = None,
     keep_games: bool = False,
 ) -> MatchResult:
-    """Play A against B: each opening from every seat.
+    """Play A against B, agents or texts that `parse_agent` reads: each opening from every seat.
 
     A game with fewer different openings of that length gets fewer sets: see `pairs` and `pairs_asked` of the result.
     The same seed gives the same result (but for `seconds`) with any number of workers, unless time limits an agent.
@@ -123,16 +123,19 @@ def play_match(
     Raises DataError for a folder in which another match is being played.
     """
     config = config or MatchConfig()
-    game = check_match(game, (a, b), config, workers)
+    agents = as_agent(a, game), as_agent(b, game)
+    game = check_match(game, agents, config, workers)
     with hold_folder(folder) if folder else nullcontext():
         return play_held_match(
-            game, (a, b), config, workers=workers, folder=folder, on_progress=on_progress, keep_games=keep_games
+            game, agents, config, workers=workers, folder=folder, on_progress=on_progress, keep_games=keep_games
         )
 
 
 def check_match(game: Game, agents: Sequence[Agent], config: MatchConfig, workers: int) -> Game:
     """Refuse what cannot be played; return the game in plain Python: the board compiles its own."""
     game = getattr(game, "plain", game)
+    if not isinstance(config, MatchConfig):
+        raise SpecError(f"config={config!r}: give MatchConfig(pairs=...), after the two agents")
     check_workers(workers)
     config.adjudication.require(game)
     for agent in agents:

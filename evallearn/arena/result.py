@@ -97,6 +97,11 @@ class MatchResult:
     records: tuple[GameRecord, ...] = field(default=(), repr=False)
     """Every game, if `keep_games` asked for them."""
 
+    def __repr__(self) -> str:
+        a, b = self.names
+        won = f"{a} won {self.wins}, drew {self.draws}, lost {self.losses} against {b}"
+        return f"<match of {self.game}: {won}; {self.elo}>"
+
     @property
     def score(self) -> float:
         """Mean points of A, 0 to 1."""

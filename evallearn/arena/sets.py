@@ -38,7 +38,7 @@ def packed_opening(game: Game, opening: Opening) -> list[int | str] | str:
 
 def _packed(game: Game, s: State, actions: Sequence[Action]) -> list[int | str]:
     if game.rules is not None:
-        return [int(a) for a in actions]  # type: ignore[call-overload]  # by contract integers
+        return [int(a) for a in actions]  # by contract integers
     texts: list[int | str] = []
     for a in actions:
         texts.append(game.action_to_text(s, a))

@@ -42,7 +42,7 @@ class Table:
     """Play whole games in one kernel, where the agents can: the same games, but compiling that takes some seconds."""
     _here: _Here | None = field(default=None, init=False, repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_here": None}
 
     def __call__(self, job: Sequence[tuple[int, Opening]]) -> list[list[Played]]:

@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from evallearn.agents import Agent
+from evallearn.agents import Agent, as_agent
 from evallearn.arena.match import MatchConfig, check_match, play_held_match
 from evallearn.arena.ratings import Rating, bradley_terry
 from evallearn.arena.result import MatchResult, Tally
@@ -39,6 +39,9 @@ class TournamentResult:
     ratings: tuple[Rating, ...]
     """The strongest first; the anchor is 0 Elo."""
     anchor: str
+
+    def __repr__(self) -> str:
+        return f"<tournament of {self.game}: {', '.join(f'{r.name} {r.elo:+.0f}' for r in self.ratings)}>"
 
     @property
     def stopped_by_sprt(self) -> int:
@@ -82,8 +85,8 @@ def kind_of(name: str) -> str:
 
 def play_tournament(
     game: Game,
-    agents: Sequence[Agent],
-    config: MatchConfig,
+    agents: Sequence[Agent | str],
+    config: MatchConfig | None = None,
     *,
     gauntlet: bool = False,
     anchor: str | None = None,
@@ -91,28 +94,31 @@ def play_tournament(
     folder: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> TournamentResult:
-    """Play every pairing as a match by the same terms.
+    """Play every pairing of the agents, or of texts that `parse_agent` reads, as a match by the same terms.
+
+    `anchor` is 0 Elo: by default the best hand-written, or the last.
 
     `anchor` is 0 Elo: by default the best hand-written, or the last. Raises DataError for a folder in which another
     match is being played: before anything is, if it is one by then.
     """
-    names = [a.name for a in agents]
+    config, players = config or MatchConfig(), [as_agent(a, game) for a in agents]
+    names = [a.name for a in players]
     if len(names) < 2 or len(set(names)) < len(names):
         twice = sorted({n for n in names if names.count(n) > 1})
         what = f"{', '.join(twice)} is given twice" if twice else f"{len(names)} agents"
         raise SpecError(f"a tournament of {what}: give two or more different ones")
     if anchor is not None and anchor not in names:
         raise SpecError(f"anchor {anchor!r} does not take part: give one of {', '.join(names)}")
-    for agent in agents:
+    for agent in players:
         game = check_match(game, (agent,), config, workers)
-    pairs = pairings(len(agents), gauntlet=gauntlet)
-    folders = [match_folder(folder, game, (agents[i], agents[j]), config) if folder else None for i, j in pairs]
+    pairs = pairings(len(players), gauntlet=gauntlet)
+    folders = [match_folder(folder, game, (players[i], players[j]), config) if folder else None for i, j in pairs]
     found: dict[tuple[int, int], MatchResult] = {}
     with keep_workers(), _hold_first(folders):
         for number, ((i, j), place) in enumerate(zip(pairs, folders, strict=True)):
             with hold_folder(place) if place and number else nullcontext():
                 found[i, j] = play_held_match(
-                    game, (agents[i], agents[j]), config, workers=workers, folder=place,
+                    game, (players[i], players[j]), config, workers=workers, folder=place,
                     on_progress=_numbered(on_progress, number),
                 )  # fmt: skip
     results = [(names[i], names[j], m.pair_counts) for (i, j), m in found.items()]

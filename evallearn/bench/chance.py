@@ -8,12 +8,14 @@ contestant's own recursion; without pruning those are the same kind of nodes: ch
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import CHANCE
+from evallearn.core.result import Result
 from evallearn.core.search import Limits
 from evallearn.errors import EvallearnError
 from evallearn.evaluators import LinearEval
@@ -25,7 +27,7 @@ HEURISTIC = "positional"
 SUITE, SHARED, DEEP = 30, 8, 8
 """Positions: of the suite, of those that OpenSpiel searches too, of those that are searched one move deeper."""
 ROUNDS = 3
-WAYS: dict[str, dict[str, Any]] = {
+WAYS: Mapping[str, Mapping[str, Any]] = {
     "none": {"pruning": "none", "table": False},
     "none + table": {"pruning": "none"},
     "star1": {"pruning": "star1", "table": False},
@@ -67,7 +69,19 @@ def best_times(works: Sequence[Callable[[], Any]]) -> list[float]:
 
 
 # --- what pruning saves ----------------------------------------------------------------------------------------------
-def compare_ways(states: list[Any], depth: int, ways: Sequence[str]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Pruned(Result):
+    """What a way of pruning takes."""
+
+    leaves: int
+    nodes: int
+    seconds: float
+    nodes_per_second: float
+    share_of_leaves: float
+    """Of those of the first way."""
+
+
+def compare_ways(states: list[Any], depth: int, ways: Sequence[str]) -> dict[str, Pruned]:
     """Return leaves, nodes and seconds of each way; all must find the same."""
     searches = [searcher(**WAYS[way]) for way in ways]
 
@@ -80,11 +94,11 @@ def compare_ways(states: list[Any], depth: int, ways: Sequence[str]) -> dict[str
         if given != answers[0]:
             raise EvallearnError(f"{way} changed the answers of {ways[0]}: please report this as a bug")
     seconds = best_times([lambda search=search: run(search) for search in searches])  # type: ignore[misc]  # bound now
-    figures: dict[str, Any] = {}
+    figures: dict[str, Pruned] = {}
+    first = sum(r.leaves for r in found[0])
     for way, results, time in zip(ways, found, seconds, strict=True):
         leaves, nodes = sum(r.leaves for r in results), sum(r.nodes for r in results)
-        figures[way] = {"leaves": leaves, "nodes": nodes, "seconds": time, "nodes_per_second": nodes / time}
-        figures[way]["share_of_leaves"] = leaves / figures[ways[0]]["leaves"]
+        figures[way] = Pruned(leaves, nodes, time, nodes / time, leaves / first)
     return figures
 
 
@@ -160,7 +174,36 @@ def openspiel_work(states: list[Any], depth: int) -> Callable[[], int]:
     return work
 
 
-def compare_with_openspiel(n: int, depth: int) -> dict[str, Any] | None:
+@dataclass(frozen=True)
+class Speed(Result):
+    """What somebody takes without pruning."""
+
+    nodes: int
+    seconds: float
+    nodes_per_second: float
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """Both in the same positions, and how many times as fast ours is."""
+
+    ours: Speed
+    openspiel: Speed
+    ratio: float
+
+
+@dataclass(frozen=True)
+class ChanceFigures(Result):
+    """All figures: what each way needs at depth 2, the faster ones at depth 3, and OpenSpiel (None without it)."""
+
+    game: str
+    positions: int
+    depth_2: dict[str, Pruned]
+    depth_3: dict[str, Pruned]
+    openspiel: Comparison | None
+
+
+def compare_with_openspiel(n: int, depth: int) -> Comparison | None:
     """Return nodes per second of both, without pruning; None if it is not installed."""
     try:
         pairs = openspiel_states(n)
@@ -173,21 +216,17 @@ def compare_with_openspiel(n: int, depth: int) -> dict[str, Any] | None:
 
     nodes = ours(), theirs()
     seconds = best_times([ours, theirs])
-    speeds = [n / time for n, time in zip(nodes, seconds, strict=True)]
-    return {
-        "ours": {"nodes": nodes[0], "seconds": seconds[0], "nodes_per_second": speeds[0]},
-        "openspiel": {"nodes": nodes[1], "seconds": seconds[1], "nodes_per_second": speeds[1]},
-        "ratio": speeds[0] / speeds[1],
-    }
+    us, them = (Speed(n, time, n / time) for n, time in zip(nodes, seconds, strict=True))
+    return Comparison(us, them, us.nodes_per_second / them.nodes_per_second)
 
 
-def measure() -> dict[str, Any]:
+def measure() -> ChanceFigures:
     """Return all figures: each way at depth 2, the faster ones at depth 3, and OpenSpiel (None without it)."""
     states = positions(SUITE)
-    return {
-        "game": "backgammon",
-        "positions": len(states),
-        "depth_2": compare_ways(states, 2, list(WAYS)),
-        "depth_3": compare_ways(states[:DEEP], 3, ["star2", "star2 + table"]),
-        "openspiel": compare_with_openspiel(SHARED, 2),
-    }
+    return ChanceFigures(
+        game="backgammon",
+        positions=len(states),
+        depth_2=compare_ways(states, 2, list(WAYS)),
+        depth_3=compare_ways(states[:DEEP], 3, ["star2", "star2 + table"]),
+        openspiel=compare_with_openspiel(SHARED, 2),
+    )

@@ -5,12 +5,13 @@ No step may change the answer: the values and actions of all steps are compared,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
 from evallearn.compiled.game import CompiledGame
+from evallearn.core.result import Result
 from evallearn.core.search import Limits
 from evallearn.errors import EvallearnError
 from evallearn.evaluators import LinearEval
@@ -139,9 +140,9 @@ def climb(suite: Suite) -> Iterator[Step]:
         step = step if aside else found
 
 
-def rungs(noisy: bool) -> Iterator[tuple[str, dict[str, Any], bool]]:
+def rungs(noisy: bool) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
     """Yield (name, switches, whether the next one goes on without it) of every step but minimax."""
-    switched: dict[str, Any] = dict.fromkeys(SWITCHES, False)
+    switched = dict.fromkeys(SWITCHES, False)
     yield "alpha-beta", dict(switched), False
     yield ONLY_BY_EVAL, {**switched, "order_by_eval": True}, True
     for switch in SWITCHES:
@@ -163,12 +164,17 @@ def measure(name: str, search: Any, suite: Suite, before: int | None, rounds: in
     return Step(name, nodes, leaves, min(times), saving), [(r.value, r.action) for r in found]
 
 
-def figures(suite: Suite, steps: list[Step]) -> dict[str, Any]:
-    """Return the ladder for scripts."""
-    return {
-        "game": suite.game,
-        "eval": suite.heuristic,
-        "depth": suite.depth,
-        "positions": list(suite.positions),
-        "steps": [asdict(step) for step in steps],
-    }
+@dataclass(frozen=True)
+class Ladder(Result):
+    """What each refinement saves in the positions of one suite."""
+
+    game: str
+    eval: str
+    depth: int
+    positions: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+def ladder_of(suite: Suite, steps: Sequence[Step]) -> Ladder:
+    """Return the steps with what they were measured on."""
+    return Ladder(suite.game, suite.heuristic, suite.depth, suite.positions, tuple(steps))

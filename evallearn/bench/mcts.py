@@ -7,11 +7,12 @@ on both sides or on neither; on one core by the CPU clock, in turns, best of thr
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import process_time
-from typing import Any
 
 from evallearn.bench.speed import positions
 from evallearn.core.game import Action, State
+from evallearn.core.result import Result
 from evallearn.core.search import Limits
 from evallearn.registry import get_game
 from evallearn.search.montecarlo.mcts import MCTS
@@ -65,9 +66,18 @@ def speed(work: Callable[[], int]) -> float:
     return n / (process_time() - start)
 
 
-def measure() -> dict[str, Any]:
-    """Return {game: {solver on or off: simulations per second of both, and their ratio}}."""
-    figures: dict[str, Any] = {}
+@dataclass(frozen=True)
+class Simulations(Result):
+    """Simulations per second of both; None where OpenSpiel is not installed."""
+
+    ours_per_s: int
+    openspiel_per_s: int | None
+    ratio: float | None
+
+
+def measure() -> dict[str, dict[str, Simulations]]:
+    """Return {game: {solver on or off: what was measured}}."""
+    figures: dict[str, dict[str, Simulations]] = {}
     for name, (plies, our_simulations, their_simulations) in CASES.items():
         found = positions(get_game(name), plies)
         states, lines = [s for s, _ in found], [line for _, line in found]
@@ -77,9 +87,9 @@ def measure() -> dict[str, Any]:
             best = [0.0, 0.0]
             for _ in range(ROUNDS):  # both take turns: a machine that slows down slows down both
                 best = [max(b, speed(work)) if work else b for b, work in zip(best, (us, them), strict=True)]
-            figures.setdefault(name, {})["solver" if solver else "no_solver"] = {
-                "ours_per_s": round(best[0]),
-                "openspiel_per_s": round(best[1]) if them else None,
-                "ratio": round(best[0] / best[1], 1) if them else None,
-            }
+            figures.setdefault(name, {})["solver" if solver else "no_solver"] = Simulations(
+                ours_per_s=round(best[0]),
+                openspiel_per_s=round(best[1]) if them else None,
+                ratio=round(best[0] / best[1], 1) if them else None,
+            )
     return figures

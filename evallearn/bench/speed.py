@@ -10,6 +10,7 @@ from time import process_time
 from typing import Any
 
 from evallearn.core.game import Action, Game, State
+from evallearn.core.result import Result
 from evallearn.core.search import Limits
 from evallearn.evaluators import LinearEval
 from evallearn.registry import get_game
@@ -70,13 +71,34 @@ class Contestant:
             self.nodes = self.work()
             self.seconds = min(self.seconds, process_time() - start)
 
-    def figures(self, depth: int) -> dict[str, Any]:
-        return {
-            "depth": depth,
-            "nodes": self.nodes,
-            "seconds": self.seconds,
-            "nodes_per_second": self.nodes / self.seconds,
-        }
+    def speed(self, depth: int) -> Speed:
+        """Return what was measured."""
+        return Speed(depth, self.nodes, self.seconds, self.nodes / self.seconds)
+
+
+@dataclass(frozen=True)
+class Speed(Result):
+    """What one contestant took for all positions."""
+
+    depth: int
+    nodes: int
+    seconds: float
+    """CPU time, the best of several."""
+    nodes_per_second: float
+
+
+@dataclass(frozen=True)
+class Speeds(Result):
+    """What all contestants took for the same positions."""
+
+    game: str
+    compiled: Speed
+    compiled_table: Speed
+    plain: Speed
+    openspiel: Speed | None
+    """None where it is not installed."""
+    ratio_to_plain: float
+    ratio_to_openspiel: float | None
 
 
 def ours(game: Game, evaluator: LinearEval, states: list[State], depth: int, **settings: Any) -> Contestant:
@@ -105,7 +127,7 @@ def openspiel(name: str, lines: list[list[Action]], depth: int) -> Contestant | 
         for line in lines:
             state = spiel.new_initial_state()
             for a in line:
-                state.apply_action(int(a))  # type: ignore[call-overload]
+                state.apply_action(int(a))
             minimax.alpha_beta_search(spiel, state=state, value_function=value, maximum_depth=depth)
 
     with counting(minimax) as count:
@@ -135,26 +157,23 @@ def counting(minimax: Any) -> Any:
         minimax._alpha_beta = original
 
 
-def bench_search(suite: Suite) -> dict[str, Any]:
+def bench_search(suite: Suite) -> Speeds:
     """Measure all contestants on one suite."""
     game = get_game(suite.game)
     evaluator = LinearEval.from_heuristic(game, suite.heuristic)
     found = positions(game, suite.plies)
     states, lines = [s for s, _ in found], [line for _, line in found]
-    contestants = {
-        "compiled": ours(game, evaluator, states, suite.depth, table=False),
-        "compiled_table": ours(game, evaluator, states, suite.depth),
-        "plain": ours(game, evaluator, states, suite.depth, table=False, floor="plain"),
-        "openspiel": openspiel(suite.openspiel, lines, suite.depth),
-    }
+    contestants = [
+        ours(game, evaluator, states, suite.depth, table=False),
+        ours(game, evaluator, states, suite.depth),
+        ours(game, evaluator, states, suite.depth, table=False, floor="plain"),
+    ]
+    rival = openspiel(suite.openspiel, lines, suite.depth)
     for _ in range(ROUNDS):  # all take turns: a machine that slows down slows down everyone
-        for contestant in contestants.values():
+        for contestant in (*contestants, rival):
             if contestant:
                 contestant.round()
-    figures: dict[str, Any] = {"game": suite.game}
-    figures |= {name: c.figures(suite.depth) if c else None for name, c in contestants.items()}
-    speed = figures["compiled"]["nodes_per_second"]
-    for rival in ("plain", "openspiel"):
-        if figures[rival]:
-            figures[f"ratio_to_{rival}"] = speed / figures[rival]["nodes_per_second"]
-    return figures
+    compiled, table, plain = (c.speed(suite.depth) for c in contestants)
+    theirs = rival.speed(suite.depth) if rival else None
+    ratios = [compiled.nodes_per_second / other.nodes_per_second if other else None for other in (plain, theirs)]
+    return Speeds(suite.game, compiled, table, plain, theirs, ratios[0] or 0.0, ratios[1])

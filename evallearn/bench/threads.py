@@ -9,10 +9,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 from evallearn.bench.speed import positions
 from evallearn.core.game import State
+from evallearn.core.result import Result
 from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import EvallearnError
 from evallearn.evaluators import LinearEval
@@ -41,7 +41,23 @@ SUITES = (
 )
 
 
-def bench_threads(suite: Suite, threads: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Speedup(Result):
+    """What several threads gain."""
+
+    game: str
+    depth: int
+    positions: int
+    threads: int
+    seconds: dict[str, float]
+    """By the clock: of one thread, of more that search together, of as many searches apart."""
+    nodes: dict[str, int]
+    speedup: float
+    ceiling: float
+    """What the machine could give at most."""
+
+
+def bench_threads(suite: Suite, threads: int) -> Speedup:
     """Measure one thread and several, in seconds and nodes; all ways take turns, and the answers must be the same."""
     game = get_game(suite.game)
     evaluator = LinearEval.from_heuristic(game, suite.heuristic)
@@ -61,16 +77,16 @@ def bench_threads(suite: Suite, threads: int) -> dict[str, Any]:
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(lambda search: timed(search, states, suite.depth), alone))
         best["apart"] = min(best["apart"], perf_counter() - start)
-    return {
-        "game": suite.game,
-        "depth": suite.depth,
-        "positions": len(states),
-        "threads": threads,
-        "seconds": best,
-        "nodes": {"one": sum(a.nodes for a in found), "more": sum(b.nodes for b in found_together)},
-        "speedup": best["one"] / best["more"],
-        "ceiling": threads * best["one"] / best["apart"],
-    }
+    return Speedup(
+        game=suite.game,
+        depth=suite.depth,
+        positions=len(states),
+        threads=threads,
+        seconds=best,
+        nodes={"one": sum(a.nodes for a in found), "more": sum(b.nodes for b in found_together)},
+        speedup=best["one"] / best["more"],
+        ceiling=threads * best["one"] / best["apart"],
+    )
 
 
 def timed(search: AlphaBeta, states: list[State], depth: int) -> tuple[float, list[SearchResult]]:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
 
 from evallearn.cli.common import console, json_option, out, report
 from evallearn.errors import unknown
+
+if TYPE_CHECKING:  # each command imports what it measures
+    from evallearn.bench.chance import ChanceFigures
+    from evallearn.bench.ladder import Ladder
+    from evallearn.bench.mcts import Simulations
+    from evallearn.bench.speed import Speed, Speeds
+    from evallearn.bench.threads import Speedup
 
 SPEED_ROWS = {
     "compiled": "evallearn, compiled, no table",
@@ -58,25 +66,25 @@ def speed(games: tuple[str, ...], json_to: str | None) -> None:
     for suite in chosen(games, SUITES):
         console.print(f"{suite.game} ...", style="dim")
         found.append(bench_search(suite))
-    report({"bench": found}, json_to, lambda: show_speed(found))
+    report({"bench": [speeds.to_json() for speeds in found]}, json_to, lambda: show_speed(found))
 
 
-def show_speed(found: list[dict[str, Any]]) -> None:
+def show_speed(found: Sequence[Speeds]) -> None:
     for figures in found:
-        table = Table("search", "depth", "nodes", "CPU s", "nodes/s", "compiled is", title=figures["game"])
-        speed = figures["compiled"]["nodes_per_second"]
+        table = Table("search", "depth", "nodes", "CPU s", "nodes/s", "compiled is", title=figures.game)
+        speed = figures.compiled.nodes_per_second
         for key, title in SPEED_ROWS.items():
-            row = figures[key]
+            row: Speed | None = getattr(figures, key)
             if row is None:
                 table.add_row(title, "-", "-", "-", "not installed", "")
                 continue
             table.add_row(
                 title,
-                str(row["depth"]),
-                f"{row['nodes']:,}",
-                f"{row['seconds']:.3f}",
-                f"{row['nodes_per_second']:,.0f}",
-                f"{speed / row['nodes_per_second']:,.1f} x",
+                str(row.depth),
+                f"{row.nodes:,}",
+                f"{row.seconds:.3f}",
+                f"{row.nodes_per_second:,.0f}",
+                f"{speed / row.nodes_per_second:,.1f} x",
             )
         out.print(table)
 
@@ -100,16 +108,16 @@ def threads(games: tuple[str, ...], threads: int, json_to: str | None) -> None:
     for suite in chosen(games, SUITES):
         console.print(f"{suite.game} ...", style="dim")
         found.append(bench_threads(suite, threads))
-    report({"threads": found}, json_to, lambda: show_threads(found))
+    report({"threads": [row.to_json() for row in found]}, json_to, lambda: show_threads(found))
 
 
-def show_threads(found: list[dict[str, Any]]) -> None:
+def show_threads(found: Sequence[Speedup]) -> None:
     table = Table("game", "depth", "threads", "seconds", "nodes", "faster", "at most")
     for row in found:
-        seconds, nodes = row["seconds"], row["nodes"]
-        table.add_row(row["game"], str(row["depth"]), "1", f"{seconds['one']:.2f}", number(nodes["one"]), "", "")
-        faster, most = f"{row['speedup']:.2f} x", f"{row['ceiling']:.2f} x"
-        table.add_row("", "", str(row["threads"]), f"{seconds['more']:.2f}", number(nodes["more"]), faster, most)
+        seconds, nodes = row.seconds, row.nodes
+        table.add_row(row.game, str(row.depth), "1", f"{seconds['one']:.2f}", number(nodes["one"]), "", "")
+        faster, most = f"{row.speedup:.2f} x", f"{row.ceiling:.2f} x"
+        table.add_row("", "", str(row.threads), f"{seconds['more']:.2f}", number(nodes["more"]), faster, most)
     out.print(table)
 
 
@@ -133,31 +141,32 @@ def search(games: tuple[str, ...], json_to: str | None) -> None:
         [climbed(suite, steps) for suite in suites if suite.game in names]
         for suites, steps in ((ladder.SUITES, ladder.climb), (bounds.SUITES, bounds.compare))
     )
-    report({"ladder": ladders, "bounds": compared}, json_to, lambda: show_ladders([*ladders, *compared]))
+    told = {"ladder": [each.to_json() for each in ladders], "bounds": [each.to_json() for each in compared]}
+    report(told, json_to, lambda: show_ladders([*ladders, *compared]))
 
 
-def climbed(suite: Any, climb: Any) -> dict[str, Any]:
+def climbed(suite: Any, climb: Any) -> Ladder:
     """The figures of all steps, told as they are done."""
-    from evallearn.bench.ladder import figures
+    from evallearn.bench.ladder import ladder_of
 
     steps = []
     for step in climb(suite):
         console.print(f"{suite.game}: {step.name}", style="dim")
         steps.append(step)
-    return figures(suite, steps)
+    return ladder_of(suite, steps)
 
 
-def show_ladders(found: list[dict[str, Any]]) -> None:
+def show_ladders(found: Sequence[Ladder]) -> None:
     for ladder in found:
-        title = f"{ladder['game']}: {len(ladder['positions'])} positions to depth {ladder['depth']}"
+        title = f"{ladder.game}: {len(ladder.positions)} positions to depth {ladder.depth}"
         table = Table("", "nodes", "saved by this", "leaves", "CPU s", title=title)
-        for step in ladder["steps"]:
+        for step in ladder.steps:
             table.add_row(
-                step["name"],
-                number(step["nodes"]),
-                "" if step["saving"] is None else f"{100 * step['saving']:.2f} %",
-                number(step["leaves"]),
-                "counted" if step["seconds"] is None else f"{step['seconds']:.2f}",
+                step.name,
+                number(step.nodes),
+                "" if step.saving is None else f"{100 * step.saving:.2f} %",
+                number(step.leaves),
+                "counted" if step.seconds is None else f"{step.seconds:.2f}",
             )
         out.print(table)
 
@@ -174,30 +183,28 @@ def chance(json_to: str | None) -> None:
 
     console.print("backgammon ...", style="dim")
     found = measure()
-    report({"chance": found}, json_to, lambda: show_chance(found))
+    report({"chance": found.to_json()}, json_to, lambda: show_chance(found))
 
 
-def show_chance(found: dict[str, Any]) -> None:
-    for depth in (2, 3):
-        table = Table(
-            "", "leaves", "of the first", "nodes", "CPU s", "nodes/s", title=f"{found['game']} to depth {depth}"
-        )
-        for way, row in found[f"depth_{depth}"].items():
+def show_chance(found: ChanceFigures) -> None:
+    for depth, rows in ((2, found.depth_2), (3, found.depth_3)):
+        table = Table("", "leaves", "of the first", "nodes", "CPU s", "nodes/s", title=f"{found.game} to depth {depth}")
+        for way, row in rows.items():
             table.add_row(
                 way,
-                number(row["leaves"]),
-                f"{100 * row['share_of_leaves']:.2f} %",
-                number(row["nodes"]),
-                f"{row['seconds']:.2f}",
-                f"{row['nodes_per_second']:,.0f}",
+                number(row.leaves),
+                f"{100 * row.share_of_leaves:.2f} %",
+                number(row.nodes),
+                f"{row.seconds:.2f}",
+                f"{row.nodes_per_second:,.0f}",
             )
         out.print(table)
-    rival = found["openspiel"]
+    rival = found.openspiel
     if rival is None:
         out.print("OpenSpiel: not installed")
     else:
-        theirs = rival["openspiel"]["nodes_per_second"]
-        out.print(f"OpenSpiel, no pruning: {theirs:,.0f} nodes/s; ours is {rival['ratio']:,.0f} x as fast")
+        theirs = rival.openspiel.nodes_per_second
+        out.print(f"OpenSpiel, no pruning: {theirs:,.0f} nodes/s; ours is {rival.ratio:,.0f} x as fast")
 
 
 # --- simulations ----------------------------------------------------------------------------------------------------
@@ -212,13 +219,14 @@ def mcts(json_to: str | None) -> None:
 
     console.print("connect_four, othello ...", style="dim")
     found = measure()
-    report({"mcts": found}, json_to, lambda: show_mcts(found))
+    told = {game: {case: row.to_json() for case, row in cases.items()} for game, cases in found.items()}
+    report({"mcts": told}, json_to, lambda: show_mcts(found))
 
 
-def show_mcts(found: dict[str, Any]) -> None:
+def show_mcts(found: Mapping[str, Mapping[str, Simulations]]) -> None:
     table = Table("game", "", "simulations/s", "OpenSpiel's", "ratio")
     for game, cases in found.items():
         for case, row in cases.items():
-            theirs = number(row["openspiel_per_s"])
-            table.add_row(game, case.replace("_", " "), number(row["ours_per_s"]), theirs, str(row["ratio"] or "-"))
+            theirs = number(row.openspiel_per_s)
+            table.add_row(game, case.replace("_", " "), number(row.ours_per_s), theirs, str(row.ratio or "-"))
     out.print(table)

@@ -121,7 +121,7 @@ def json_option(f: Callable[..., Any]) -> Callable[..., Any]:
     )(f)  # fmt: skip
 
 
-def report(figures: dict[str, Any], json_to: str | None, people: Callable[[], None]) -> None:
+def report(figures: Mapping[str, object], json_to: str | None, people: Callable[[], None]) -> None:
     """The figures as JSON where a script asked for them, else as `people` prints them."""
     if json_to == "-":
         print(json.dumps(figures, indent=2))

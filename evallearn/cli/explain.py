@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.box import SIMPLE
@@ -14,7 +13,7 @@ from rich.table import Table
 from evallearn.cli.common import GAME, json_option, out, report
 from evallearn.cli.play import framed
 from evallearn.cli.positions import PositionCommand, game_of, position_of, roll_option
-from evallearn.core.game import CHANCE, Game
+from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.trust import FULL_TRUST
 from evallearn.insight.explain import Explanation, Part, explain
 from evallearn.play.formatting import number, worth
@@ -72,7 +71,7 @@ def command(
 
         means = feature_means(dataset_of(records, game))
     found = [explain(make_evaluator(text, game, trust=FULL_TRUST), s, name=text, means=means) for text in evals]
-    figures = {
+    figures: dict[str, object] = {
         "game": game.name,
         "position": game.to_text(s),
         "player": found[0].player,
@@ -82,18 +81,18 @@ def command(
     }
     if json_to != "-":
         out.print(framed(game.board(s), out.width))
-    report(figures, json_to, lambda: show(game, figures, found, top))
+    report(figures, json_to, lambda: show(game, s, found, top))
 
 
 # --- for people ------------------------------------------------------------------------------------------------------
-def show(game: Game, figures: dict[str, Any], found: Sequence[Explanation], top: int) -> None:
-    if figures["terminal"]:
+def show(game: Game, s: State, found: Sequence[Explanation], top: int) -> None:
+    if game.is_terminal(s):
         values = ", ".join(f"{worth(game, v, True)} to {ordinal(p)}" for p, v in enumerate(found[0].values))
         out.print(f"The game is over: {values}. Every Eval says so; there is nothing to explain.", style="bold")
         return
-    if figures["waits_for_chance"]:
+    if game.to_play(s) == CHANCE:
         chance = "Chance moves" if game.n_players == 1 else "The dice come"
-        out.print(f"{chance} next; then {ordinal(figures['player'])} is to move.", style="dim")
+        out.print(f"{chance} next; then {ordinal(found[0].player)} is to move.", style="dim")
     for start in range(0, len(found), SIDE_BY_SIDE):
         some = found[start : start + SIDE_BY_SIDE]
         out.print(one_table(some[0], top) if len(found) == 1 else side_by_side(some, top))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import click
 from rich.table import Table
@@ -22,7 +21,7 @@ def command(game: Game | None, json_to: str | None) -> None:
     Example: evallearn games othello
     """
     games = [game] if game else [get_game(name) for name in game_names()]
-    figures: dict[str, Any] = {
+    figures: dict[str, object] = {
         "games": [
             {
                 "name": g.name,

@@ -102,7 +102,7 @@ def command(
     figures = figures_of(found, folder, said, games_to)
     write_checked(folder / "result.json", figures)
     write_match_report(figures, folder / "report.html")
-    report(figures, json_to, lambda: show(found, figures))
+    report(figures, json_to, lambda: show(found, folder / "report.html"))
 
 
 def figures_of(found: MatchResult, folder: Path, command: str, games_to: Path | None) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def figures_of(found: MatchResult, folder: Path, command: str, games_to: Path | 
     return {"evallearn": __version__, "command": command, "folder": str(folder), "files": files, **data}
 
 
-def show(found: MatchResult, figures: dict[str, Any]) -> None:
+def show(found: MatchResult, page: Path) -> None:
     """For people."""
     elo = found.elo
     table = Table("", found.names[0], found.names[1])
@@ -128,7 +128,7 @@ def show(found: MatchResult, figures: dict[str, Any]) -> None:
         out.print(line)
     sure = f"(95 %: {elo.low:+.1f} to {elo.high:+.1f}), LOS {sureness(elo.los)}"
     out.print(f"{found.names[0]}: {elo.elo:+.1f} Elo {sure}{_about_the_stop(found)}", style="bold")
-    out.print(f"report: {figures['files']['report']}")
+    out.print(f"report: {page}")
 
 
 AS_COUNTED = " (not corrected for the stop)"

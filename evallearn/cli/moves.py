@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from evallearn.cli.common import GAME, console, json_option, report
@@ -28,7 +26,7 @@ def command(game: Game, position: str | None, roll: tuple[int, int] | None, json
     if not game.is_terminal(s):
         actions = [o for o, _ in game.chances(s)] if game.to_play(s) == CHANCE else list(game.actions(s))
     lines = [(game.action_to_text(s, a), game.to_text(game.without_history(game.result(s, a)))) for a in actions]
-    figures: dict[str, Any] = {
+    figures: dict[str, object] = {
         "game": game.name,
         "position": game.to_text(s),
         "over": game.is_terminal(s),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from evallearn.cli.common import GAME, in_range, json_option, out, report
 from evallearn.core.game import Game
+from evallearn.core.result import Result
 from evallearn.core.settings import SEED
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import read_header, save_evaluator
@@ -42,22 +43,42 @@ def command(path: Path, to: Path, positions: int, game: Game | None, seed: int, 
     small = quantise(net)
     loss = measure_loss(net, small, positions, seed)
     save_evaluator(small, to)
-    figures = {
-        "game": net.game.name,
-        "file": str(to),
-        "positions": loss.positions,
-        "mean_difference": loss.mean,
-        "largest_difference": loss.largest,
-        "choices_changed": loss.changed,
-        "choices_changed_low": loss.changed_low,
-        "choices_changed_high": loss.changed_high,
-        "bytes_before": path.stat().st_size,
-        "bytes_after": to.stat().st_size,
-        "evaluations_per_second_before": loss.per_second[0],
-        "evaluations_per_second_after": loss.per_second[1],
-        "speedup": loss.speedup,
-    }
-    report(figures, json_to, lambda: show(figures))
+    figures = Quantised(
+        game=net.game.name,
+        file=str(to),
+        positions=loss.positions,
+        mean_difference=loss.mean,
+        largest_difference=loss.largest,
+        choices_changed=loss.changed,
+        choices_changed_low=loss.changed_low,
+        choices_changed_high=loss.changed_high,
+        bytes_before=path.stat().st_size,
+        bytes_after=to.stat().st_size,
+        evaluations_per_second_before=loss.per_second[0],
+        evaluations_per_second_after=loss.per_second[1],
+        speedup=loss.speedup,
+    )
+    report(figures.to_json(), json_to, lambda: show(figures))
+
+
+@dataclass(frozen=True)
+class Quantised(Result):
+    """What it costs to write a net in small whole numbers."""
+
+    game: str
+    file: str
+    positions: int
+    mean_difference: float
+    largest_difference: float
+    choices_changed: float
+    """Share of the positions in which one ply chooses another move, with its 95 % interval."""
+    choices_changed_low: float
+    choices_changed_high: float
+    bytes_before: int
+    bytes_after: int
+    evaluations_per_second_before: float
+    evaluations_per_second_after: float
+    speedup: float
 
 
 def check_out(to: Path) -> None:
@@ -73,18 +94,19 @@ def check_out(to: Path) -> None:
             raise SpecError(f"--out {to} is there already and is no quantised net: choose another name")
 
 
-def show(figures: dict[str, Any]) -> None:
-    mean, largest = figures["mean_difference"], figures["largest_difference"]
-    before, after = (figures[f"evaluations_per_second_{when}"] for when in ("before", "after"))
+def show(figures: Quantised) -> None:
+    mean, largest = figures.mean_difference, figures.largest_difference
+    before, after = figures.evaluations_per_second_before, figures.evaluations_per_second_after
     out.print(
-        f"{figures['positions']:,} positions of {figures['game']}: values differ by {mean:.5f} on average, "
+        f"{figures.positions:,} positions of {figures.game}: values differ by {mean:.5f} on average, "
         f"{largest:.5f} at most"
     )
-    share, low, high = (100 * figures[f"choices_changed{end}"] for end in ("", "_low", "_high"))
+    changed = (figures.choices_changed, figures.choices_changed_low, figures.choices_changed_high)
+    share, low, high = (100 * part for part in changed)
     out.print(f"the choice by one ply changes in {share:.2f} % of them (95 %: {low:.2f} to {high:.2f})")
-    out.print(f"{figures['bytes_before']:,} bytes before, {figures['bytes_after']:,} after")
+    out.print(f"{figures.bytes_before:,} bytes before, {figures.bytes_after:,} after")
     out.print(
-        f"{before:,.0f} evaluations/s before, {after:,.0f} after: x {figures['speedup']:.2f}; making the moves and "
+        f"{before:,.0f} evaluations/s before, {after:,.0f} after: x {figures.speedup:.2f}; making the moves and "
         "computing the features is part of it"
     )
-    out.print(f"net: {figures['file']}")
+    out.print(f"net: {figures.file}")

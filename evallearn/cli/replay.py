@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.table import Table
@@ -33,7 +32,7 @@ def command(file: Path, game: Game, number: int | None, board: bool, json_to: st
     records = kept_games(file, game) if file.is_dir() else read_games(file, game)
     if number is not None:
         records = _numbered(records, number, file)
-    figures: dict[str, Any] = {
+    figures: dict[str, object] = {
         "file": str(file),
         "game": game.name,
         "games": [_figures(game, record, moves=number is not None) for record in records],
@@ -50,8 +49,8 @@ def _numbered(records: list[GameRecord], number: int, file: Path) -> list[GameRe
     return found
 
 
-def _figures(game: Game, record: GameRecord, *, moves: bool) -> dict[str, Any]:
-    figures = {**record.to_json(), "plies": len(record.moves)}
+def _figures(game: Game, record: GameRecord, *, moves: bool) -> dict[str, object]:
+    figures: dict[str, object] = {**record.to_json(), "plies": len(record.moves)}
     if moves:
         played = play_over(game, record)
         pairs = zip(record.moves, played.states[1:], strict=True)

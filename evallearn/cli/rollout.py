@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from time import perf_counter
-from typing import Any
 
 import click
 
-from evallearn.arena.rollout import roll_out
+from evallearn.arena.rollout import RolledOut, roll_out
 from evallearn.cli.common import GAME, console, in_range, json_option, out, report, workers_option
 from evallearn.cli.positions import PositionCommand, position_argument, position_of, roll_option
 from evallearn.core.game import Game
@@ -59,7 +58,8 @@ def command(
     judge = make_evaluator(evaluator or default_agent(game), game, trust=FULL_TRUST)
     start = perf_counter()
     found = roll_out(game, judge, s, games=games, seed=seed, truncate=truncate, workers=workers)
-    figures: dict[str, Any] = {
+    seconds = perf_counter() - start
+    figures: dict[str, object] = {
         "game": game.name,
         "position": game.to_text(s),
         "eval": judge.name,
@@ -67,25 +67,25 @@ def command(
         "truncate": truncate,
         **asdict(found),
         "outcomes": {f"{value:g}": n for value, n in found.outcomes.items()},
-        "seconds": perf_counter() - start,
+        "seconds": seconds,
     }
-    report(figures, json_to, lambda: show(figures))
+    report(figures, json_to, lambda: show(found, judge.name, seconds))
 
 
-def show(found: dict[str, Any]) -> None:
+def show(found: RolledOut, judge: str, seconds: float) -> None:
     """The value, the same without taking luck off, and how games ended."""
     out.print(
-        f"{found['value']:+.4f} +- {found['standard_error']:.4f} to player {found['player']}, luck off "
-        f"({found['games']} games by {found['eval']})"
+        f"{found.value:+.4f} +- {found.standard_error:.4f} to player {found.player}, luck off "
+        f"({found.games} games by {judge})"
     )
     out.print(
-        f"{found['plain_value']:+.4f} +- {found['plain_standard_error']:.4f} as it came; taking luck off left "
-        f"{found['variance_ratio']:.1%} of the variance"
+        f"{found.plain_value:+.4f} +- {found.plain_standard_error:.4f} as it came; taking luck off left "
+        f"{found.variance_ratio:.1%} of the variance"
     )
-    ends = [f"{value} in {n}" for value, n in found["outcomes"].items()]
+    ends = [f"{value:g} in {n}" for value, n in found.outcomes.items()]
     more = f", and {len(ends) - MOST_OUTCOMES} more" if len(ends) > MOST_OUTCOMES else ""
     if ends:
         out.print(f"ended with {', '.join(ends[:MOST_OUTCOMES])}{more}")
-    if found["cut"]:
-        out.print(f"cut: {found['cut']}")
-    console.print(f"{found['seconds']:.1f} s", style="dim")
+    if found.cut:
+        out.print(f"cut: {found.cut}")
+    console.print(f"{seconds:.1f} s", style="dim")

@@ -87,22 +87,22 @@ def publish(result: TournamentResult, folder: Path, command: str, json_to: str |
     }  # fmt: skip
     write_checked(folder / "result.json", figures)
     write_tournament_report(figures, folder / "report.html")
-    report(figures, json_to, lambda: show(figures))
+    report(figures, json_to, lambda: show(result, folder / "report.html", more.get("answer")))
 
 
-def show(figures: dict[str, Any]) -> None:
+def show(found: TournamentResult, page: Path, answer: str | None) -> None:
     """For people."""
     table = Table("", "agent", "Elo", "95 %", "score", "openings")
-    for place, row in enumerate(figures["ratings"], 1):
-        interval = f"{row['low']:+.0f} to {row['high']:+.0f}" if row["name"] != figures["anchor"] else "anchor"
-        name = ", ".join(filter(None, short_agent(row["name"])))  # paths of files are long, and differ at their ends
-        table.add_row(str(place), name, f"{row['elo']:+.0f}", interval, f"{row['score']:.3f}", f"{row['pairs']:,}")
+    for place, row in enumerate(found.ratings, 1):
+        interval = f"{row.low:+.0f} to {row.high:+.0f}" if row.name != found.anchor else "anchor"
+        name = ", ".join(filter(None, short_agent(row.name)))  # paths of files are long, and differ at their ends
+        table.add_row(str(place), name, f"{row.elo:+.0f}", interval, f"{row.score:.3f}", f"{row.pairs:,}")
     out.print(table)
-    if said := stopped_words(figures):
+    if said := stopped_words(found.to_json()):
         out.print(said)
-    forfeits = sum(len(m["forfeits"]) for m in figures["matches"])
+    forfeits = sum(len(m.forfeits) for m in found.matches)
     if forfeits:
         out.print(f"{forfeits} games were forfeited: see the report")
-    if "answer" in figures:
-        out.print(figures["answer"], style="bold")
-    out.print(f"report: {figures['files']['report']}")
+    if answer is not None:
+        out.print(answer, style="bold")
+    out.print(f"report: {page}")

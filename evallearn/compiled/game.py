@@ -136,7 +136,7 @@ class CompiledGame(Game):
     def result(self, s: State, a: Action) -> State:
         if a not in self.look(s)[1]:
             return self.plain.result(s, a)  # which says why it is illegal
-        return self.after(s, int(a))  # type: ignore[call-overload]  # a NumPy integer would compile it again
+        return self.after(s, int(a))  # a NumPy integer would compile it again
 
     def is_terminal(self, s: State) -> bool:
         self.look(s)

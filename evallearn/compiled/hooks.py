@@ -223,11 +223,11 @@ def eval_bounds_mover(s: Any, params: Any) -> tuple[Number, Number]:
     return np.float32(0), np.float32(0)
 
 
-def choose_a(s: Any, past: Any, side: Any) -> tuple[Number, Number]:
+def choose_a(s: Any, past: Any, side: Any) -> Any:
     """Return the action of chooser A, or -1 if the game is over by repetition, and the nodes searched."""
 
 
-def choose_b(s: Any, past: Any, side: Any) -> tuple[Number, Number]:
+def choose_b(s: Any, past: Any, side: Any) -> Any:
     """Return what `choose_a` does, of chooser B."""
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
-from evallearn.core.game import Game, State
+from evallearn.core.game import Game, S
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-class Evaluator(ABC):
+class Evaluator(ABC, Generic[S]):
     """An EVAL. On a terminal state it is the utility; on any other it lies strictly between loss and win.
 
     Where utility accumulates (`Game.won`) it never says less than what is won.
@@ -21,31 +21,34 @@ class Evaluator(ABC):
     Searches rely on that: a value at an end of `utility_range` is a proven win or loss.
     """
 
-    game: Game
+    game: Game[S, Any]
     name: str = "evaluator"
     unit: float = 1.0
     """What 1 in its weights as they were written adds before the squashing (`Heuristic.unit`)."""
 
     @abstractmethod
-    def evaluate(self, s: State, player: int) -> float:
+    def evaluate(self, s: S, player: int) -> float:
         """What `s` is worth to `player`."""
 
-    def evaluate_batch(self, states: Sequence[State], players: Sequence[int]) -> np.ndarray:
+    def evaluate_batch(self, states: Sequence[S], players: Sequence[int]) -> np.ndarray:
         """float32[n]: evaluate(states[i], players[i])."""
         import numpy as np
 
         return np.array([self.evaluate(s, p) for s, p in zip(states, players, strict=True)], dtype=np.float32)
 
-    def bounds(self, s: State, player: int) -> tuple[float, float] | None:
+    def bounds(self, s: S, player: int) -> tuple[float, float] | None:
         """(low, high) of all utilities and of all values of this Eval to `player` at and below `s`; None: not offered.
 
         A move never widens them. Alpha-beta prunes by them. `BoundedEval` offers those of the game.
         """
         return None
 
-    def explain(self, s: State, player: int) -> dict[str, float]:
+    def explain(self, s: S, player: int) -> dict[str, float]:
         """How much each named part adds to the unsquashed value, largest first."""
         return {}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r} of {self.game.name}>"
 
     def kernel(self) -> EvalKernel | None:
         """The same Eval for the compiled floor, or None if it only runs upstairs."""

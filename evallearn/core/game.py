@@ -12,14 +12,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias
 
 from evallearn.core.patterns import PatternSet
 from evallearn.core.rules import Endgames, KnownValues, Rules
 from evallearn.errors import BadNotation
 
-State = Hashable
-Action = Hashable
+if TYPE_CHECKING:  # with a default, so that a bare `Game` is a Game[Any, Any]; Python has that from 3.13 on
+    from typing_extensions import TypeVar
+
+    S = TypeVar("S", bound=Hashable, default=Any)
+    A = TypeVar("A", bound=Hashable, default=Any)
+else:
+    from typing import TypeVar
+
+    S = TypeVar("S", bound=Hashable)
+    A = TypeVar("A", bound=Hashable)
+
+State: TypeAlias = Any
+Action: TypeAlias = Any
+"""A state and an action of any game: both are hashable."""
 CHANCE = -1
 """What `to_play` answers when dice, not a player, make the next move."""
 
@@ -38,8 +50,11 @@ class Heuristic:
     """The name of the game whose features it weighs, where they are not this one's: see `Game.views`."""
 
 
-class Game(ABC):
-    """The rules of a game, in plain Python: the upper floor. Subclass it and run `check_game` on it."""
+class Game(ABC, Generic[S, A]):
+    """The rules of a game, in plain Python: the upper floor. Subclass it and run `check_game` on it.
+
+    With types: `class Mine(Game[MyState, int])`, whose states are MyState and whose actions are int.
+    """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
@@ -90,57 +105,57 @@ class Game(ABC):
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     @abstractmethod
-    def initial(self) -> State:
+    def initial(self) -> S:
         """The state in which the game begins."""
 
     @abstractmethod
-    def to_play(self, s: State) -> int:
+    def to_play(self, s: S) -> int:
         """The player (0 .. n_players - 1) whose move it is, or CHANCE. Also defined on terminal states."""
 
     @abstractmethod
-    def actions(self, s: State) -> Sequence[Action]:
+    def actions(self, s: S) -> Sequence[A]:
         """The legal actions, always in the same order; empty only on terminal states and chance nodes."""
 
     @abstractmethod
-    def result(self, s: State, a: Action) -> State:
+    def result(self, s: S, a: A) -> S:
         """The state after `a`; `s` itself does not change. Raises IllegalAction for an action not in actions(s)."""
 
     @abstractmethod
-    def is_terminal(self, s: State) -> bool:
+    def is_terminal(self, s: S) -> bool:
         """True if the game is over."""
 
     @abstractmethod
-    def utility(self, s: State, player: int) -> float:
+    def utility(self, s: S, player: int) -> float:
         """What the terminal state `s` is worth to `player`."""
 
-    def chances(self, s: State) -> Sequence[tuple[Action, float]]:
+    def chances(self, s: S) -> Sequence[tuple[A, float]]:
         """(outcome, probability) of every roll, where to_play(s) is CHANCE."""
         raise NotImplementedError(f"{self.name} has no chance nodes")
 
-    def noisy_actions(self, s: State) -> Sequence[Action]:
+    def noisy_actions(self, s: S) -> Sequence[A]:
         """The actions after which the value may jump (captures, promotions): a quiescence search tries them."""
         return ()
 
-    def forcing(self, s: State) -> bool:
+    def forcing(self, s: S) -> bool:
         """True where the mover must answer something (a check, a forced capture): not a place to stop and judge."""
         return False
 
-    def may_pass(self, s: State) -> bool:
+    def may_pass(self, s: S) -> bool:
         """True where some move is almost surely better than none, so that a search may try a null move."""
         return False
 
-    def passed(self, s: State) -> State:
+    def passed(self, s: S) -> S:
         """The state after a null move, where `may_pass`: the opponent is to move, nothing can be taken back."""
         raise NotImplementedError(f"{self.name} has no null moves")
 
-    def bounds(self, s: State, player: int) -> tuple[float, float]:
+    def bounds(self, s: S, player: int) -> tuple[float, float]:
         """(low, high) of the utilities to `player` with which a game that goes on from `s` can end.
 
         A move never widens them. Games without them answer the whole `utility_range`.
         """
         return self.utility_range
 
-    def won(self, s: State, player: int) -> float:
+    def won(self, s: S, player: int) -> float:
         """What `player` has won for certain: the points so far, where points are only ever added and are the utility.
 
         A move never lowers it, and where the game is over it is the utility. An Eval of a game that answers it learns
@@ -152,7 +167,7 @@ class Game(ABC):
         """True if the game answers `hook` (noisy_actions, forcing, may_pass, bounds, won, solved) itself."""
         return getattr(type(self), hook) is not getattr(Game, hook)
 
-    def solved(self, s: State) -> Mapping[Action, float] | None:
+    def solved(self, s: S) -> Mapping[A, float] | None:
         """The exact value of every action to the player to move, where the game knows it (a closed form, a table).
 
         Of equal ones the first is to be preferred: it wins sooner, say.
@@ -163,7 +178,7 @@ class Game(ABC):
         """The game's endgame table, or None if there can be none. Raises GameError where it has yet to be made."""
         return None
 
-    def perft_children(self, s: State) -> Sequence[State]:
+    def perft_children(self, s: S) -> Sequence[S]:
         """The positions with which perft goes on: as a rule none where the game is over; a roll is a ply too."""
         if self.is_terminal(s):
             return ()
@@ -171,21 +186,21 @@ class Game(ABC):
         return [self.result(s, a) for a in ([o for o, _ in self.chances(s)] if chance else self.actions(s))]
 
     # --- what an Eval sees -----------------------------------------------------------------------------------------
-    def viewer(self, s: State) -> int:
+    def viewer(self, s: S) -> int:
         """Whose eyes an Eval of a two-player game sees `s` with: who is to move, or is to move after the roll."""
         while (player := self.to_play(s)) == CHANCE:
             s = self.result(s, self.chances(s)[0][0])
         return player
 
-    def features(self, s: State, player: int) -> Sequence[float]:
+    def features(self, s: S, player: int) -> Sequence[float]:
         """One number per feature_names, as `player` sees the non-terminal state `s`."""
         return ()
 
-    def cells(self, s: State, player: int) -> Sequence[int]:
+    def cells(self, s: S, player: int) -> Sequence[int]:
         """What stands on each of the n_cells squares of the non-terminal state `s`, as `player` sees it."""
         return ()
 
-    def images(self, s: State) -> Sequence[Any]:
+    def images(self, s: S) -> Sequence[Any]:
         """What `s` becomes by each symmetry of the game, in a form that sorts, and that tells all that the state does.
 
         Each symmetry once, the identity first, always in the same order.
@@ -197,24 +212,24 @@ class Game(ABC):
         """A square as players of the game call it."""
         return str(cell)
 
-    def phase(self, s: State) -> int:
+    def phase(self, s: S) -> int:
         """0 .. n_phases - 1: which weight vector a phase-dependent Eval uses here."""
         return 0
 
     # --- text ------------------------------------------------------------------------------------------------------
     @abstractmethod
-    def to_text(self, s: State) -> str:
+    def to_text(self, s: S) -> str:
         """The position in the game's usual notation; from_text reads it back."""
 
     @abstractmethod
-    def from_text(self, text: str) -> State:
+    def from_text(self, text: str) -> S:
         """The position that `text` says. Raises BadNotation."""
 
-    def action_to_text(self, s: State, a: Action) -> str:
+    def action_to_text(self, s: S, a: A) -> str:
         """The action in the game's usual notation."""
         return str(a)
 
-    def action_from_text(self, s: State, text: str) -> Action:
+    def action_from_text(self, s: S, text: str) -> A:
         """The legal action of `s` that `text` says. Raises BadNotation or IllegalAction."""
         for a in self.actions(s):
             if self.action_to_text(s, a) == text.strip():
@@ -222,7 +237,7 @@ class Game(ABC):
         legal = " ".join(self.action_to_text(s, a) for a in self.actions(s))
         raise BadNotation(f"no legal action {text!r} in {self.name} position {self.to_text(s)!r}; legal: {legal}")
 
-    def board(self, s: State) -> str:
+    def board(self, s: S) -> str:
         """The position as a picture of several lines, for a terminal."""
         return self.to_text(s)
 
@@ -232,24 +247,24 @@ class Game(ABC):
         """The same rules for the compiled floor, or None. Import Numba inside, not at the top of the module."""
         return None
 
-    def encode(self, s: State) -> tuple[int, ...]:
+    def encode(self, s: S) -> tuple[int, ...]:
         """The 64-bit words of rules.State. The default fits a state that is such a NamedTuple already."""
         return tuple(s)  # type: ignore[arg-type]  # by contract a NamedTuple of ints where `rules` exists
 
-    def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
+    def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> S:
         """The inverse of `encode` and `history`."""
         rules = self.rules
         assert rules is not None
         return rules.State(*words)  # type: ignore[no-any-return]
 
-    def history(self, s: State) -> Sequence[tuple[int, ...]]:
+    def history(self, s: S) -> Sequence[tuple[int, ...]]:
         """What `encode` gave for the positions since the last move that cannot be taken back, oldest first, but `s`.
 
         Only games whose rules look back (`Rules.clock`) have one: their states carry it.
         """
         return ()
 
-    def without_history(self, s: State) -> State:
+    def without_history(self, s: S) -> S:
         """The position alone, as if nothing had been played before it."""
         return self.decode(self.encode(s)) if self.history(s) else s
 

@@ -101,6 +101,9 @@ class Rules:
     passed: Callable[[Any], Any] | None = None
     """What Game.passed answers: the opponent is to move, and the clock is 0."""
 
+    def __repr__(self) -> str:
+        return f"<rules of {self.n_actions} actions on a state of {self.n_words} words>"
+
     @property
     def n_words(self) -> int:
         """Words of a state."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, Protocol
+from typing import Any, Generic, Literal, Protocol
 
-from evallearn.core.game import Game, State
+from evallearn.core.game import A, Game, S
 from evallearn.errors import SearchError
 
 IsCutoff = Callable[[Any, int], bool]
@@ -44,7 +44,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Generic[A]):
     """What a search found. `value` and `action_values` are utilities to `player`, the one to move at the root.
 
     `action`, `value`, `pv`, `action_values` and `values` are of one iteration, `value_depth`. Where `action_values` are
@@ -52,25 +52,25 @@ class SearchResult:
     action may be higher.
     """
 
-    action: Any
+    action: A
     value: float
     player: int
     depth: int
     """The deepest iteration that was finished; 0 if a limit struck before the first was."""
     nodes: int
-    pv: tuple[Any, ...]
+    pv: tuple[A, ...]
     """The principal variation: the line both sides are expected to play, `action` first."""
     exact: bool
     """True if the value is proven: no Eval was asked on the way to it and nothing unsound was pruned, or it is a win or
     a loss that only the end of the game can have told: see "What is promised" in search/README.md."""
     seconds: float
-    action_values: dict[Any, float] | None = None
+    action_values: dict[A, float] | None = None
     """The value of every root action, if they were asked for and an iteration was finished."""
     leaves: int = 0
     """How often UTILITY or EVAL was asked: what pruning saves."""
     standard_error: float | None = None
     """Of `value`, where it was sampled."""
-    visits: dict[Any, int] | None = None
+    visits: dict[A, int] | None = None
     """Simulations of every root action, where a Monte Carlo search counts them."""
     value_depth: int | None = None
     """The iteration that the value is of: `depth`, or the next one where a better action of an iteration that was not
@@ -83,16 +83,22 @@ class SearchResult:
     `player` gets, and nothing of the others."""
 
 
-class Search(Protocol):
+class Search(Protocol[S, A]):
     """What every search is: made for one game and one Eval, it answers for any position."""
 
-    game: Game
+    game: Game[S, A]
     floor: Literal["auto", "plain", "compiled"]
     """Where it runs; never "auto" once it is made."""
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+    def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """The best action of `s` as far as the limits allow.
 
         The same seed gives the same answer, unless time is the limit. Without one, ties go to the earliest action.
         Ctrl-C raises `Interrupted`, which carries what was found so far.
         """
+        ...
+
+    def __repr__(self) -> str:
+        evaluator = getattr(self, "evaluator", None)
+        asked = "" if evaluator is None else f" with {evaluator!r}"
+        return f"<{type(self).__name__} of {self.game.name}{asked}, {self.floor}>"

@@ -3,6 +3,9 @@
 Not a ProcessPoolExecutor: there one pipe is shared by all workers, so that a worker killed in the middle of a result
 can leave the parent waiting for ever, and one death throws the whole pool away. Here each worker has a pipe of its own:
 its death is an end of file, and it alone is replaced.
+
+A worker does not run the script that was started, as those of `multiprocessing` do, unless a job is of its classes or
+functions: so a script needs `if __name__ == "__main__":` only if it defines what its jobs are made of.
 """
 
 from __future__ import annotations
@@ -11,12 +14,13 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from multiprocessing import resource_tracker, spawn
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
@@ -41,6 +45,8 @@ def imap(
     a worker waits until its last one is taken, so memory does not grow with the number of jobs.
     """
     check_workers(workers)
+    if _is_loading_main:
+        raise SpecError("a worker process cannot have workers: do the work under `if __name__ == '__main__':`")
     workers = min(workers, len(jobs))
     if workers <= 1:
         return ((i, function(job)) for i, job in enumerate(jobs))
@@ -133,8 +139,7 @@ def _gave_up(worker: _Worker, deaths: int) -> EvallearnError:
     code = worker.process.exitcode
     if not worker.spoke:
         return EvallearnError(
-            f"worker processes ended before they could start (exit code {code}, {deaths} times): a script that uses "
-            "workers must do its work under `if __name__ == '__main__':`; or use workers=1"
+            f"worker processes ended before they could start (exit code {code}, {deaths} times): use workers=1"
         )
     return EvallearnError(
         f"a worker process died {deaths} times, the last on job {worker.index} with exit code {code} "
@@ -161,8 +166,9 @@ class _Worker:
         self.index = -1
         self.busy = self.spoke = self.fed = False
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, os.environ.get(SAFE_PATH)), daemon=True)
-        with _safe_path(), _no_interrupt():
+        told = (theirs, os.environ.get(SAFE_PATH), _main_script())
+        self.process = context.Process(target=_serve, args=told, daemon=True)
+        with _safe_path(), _no_interrupt(), _no_main_script():
             self.process.start()
         theirs.close()  # so that its death is an end of file here
 
@@ -228,10 +234,48 @@ def _no_interrupt() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _main_script() -> dict[str, Any]:
+    """Return what tells a process of `multiprocessing` how to import the script that was started."""
+    return {k: v for k, v in spawn.get_preparation_data("worker").items() if k.startswith("init_main")}
+
+
+@contextmanager
+def _no_main_script() -> Iterator[None]:
+    """A Python started inside does not import the script at once; `_work` does, if a job needs it."""
+    main = sys.modules["__main__"]
+    kept: dict[str, object] = {name: vars(main)[name] for name in ("__spec__", "__file__") if name in vars(main)}
+    main.__spec__ = None
+    vars(main).pop("__file__", None)
+    try:
+        yield
+    finally:
+        vars(main).update(kept)
+
+
 # --- in the worker -------------------------------------------------------------------------------------------------
-def _serve(connection: Connection, safe_path: str | None) -> None:
+_is_loading_main = False
+
+
+def _load_main(script: dict[str, Any]) -> None:
+    """Import the script that was started, for its classes and functions. Raises EvallearnError where it does more."""
+    global _is_loading_main
+    _is_loading_main = True
+    try:
+        spawn.prepare(script)
+    except (Exception, SystemExit) as error:
+        what = "it works anew" if isinstance(error, EvallearnError) else f"{type(error).__name__}: {error}"
+        raise EvallearnError(
+            f"worker processes import the script, whose classes or functions are part of the job; there {what}: "
+            "a script must do its work under `if __name__ == '__main__':`; or use workers=1"
+        ) from None
+    finally:
+        _is_loading_main = False
+
+
+def _serve(connection: Connection, safe_path: str | None, script: dict[str, Any]) -> None:
     """The life of a worker: a function, job after job, perhaps another function, until the parent hangs up.
 
+    script: how to import the script that was started.
     safe_path: what programs that it starts shall find in their environment, as those of the parent do.
     """
     _set_safe_path(safe_path)
@@ -239,10 +283,10 @@ def _serve(connection: Connection, safe_path: str | None) -> None:
     threading.Thread(target=_die_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
         connection.send_bytes(b"hello")
-        _work(connection)
+        _work(connection, script)
 
 
-def _work(connection: Connection) -> None:
+def _work(connection: Connection, script: dict[str, Any]) -> None:
     function, pickled = None, b""
     while True:
         message = connection.recv_bytes()
@@ -250,6 +294,13 @@ def _work(connection: Connection) -> None:
             function, pickled = None, message[1:]
             continue
         job = message[1:]
+        try:
+            if script and b"__main__" in pickled + job:
+                _load_main(script)
+                script = {}
+        except EvallearnError as error:
+            connection.send_bytes(pickle.dumps((False, error)))
+            continue
         try:  # the function is read in here too: a class that the worker cannot import must be told, not die
             function = function or pickle.loads(pickled)
             answer = pickle.dumps((True, function(pickle.loads(job))), pickle.HIGHEST_PROTOCOL)

@@ -5,6 +5,7 @@ from evallearn.evaluators.features import FeatureEval, feature_hash
 from evallearn.evaluators.files import load_evaluator, read_header, save_evaluator, verified_header
 from evallearn.evaluators.linear import LinearEval
 from evallearn.evaluators.mlp import MlpEval
+from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.patterns import PatternEval
 from evallearn.evaluators.plain import FunctionEval
 from evallearn.evaluators.quantised import QuantisedNet, quantise
@@ -17,6 +18,7 @@ __all__ = [
     "FunctionEval",
     "LinearEval",
     "MlpEval",
+    "NetEval",
     "PatternEval",
     "QuantisedNet",
     "SolvedEval",

@@ -67,6 +67,11 @@ def linear_weights(model: Any, game: Game) -> Affine:
     return a @ coefficients, c @ coefficients + constant
 
 
+def model_name(model: Any) -> str:
+    """Return the name of the last step's class: every pipeline is a Pipeline."""
+    return type(_steps(model)[-1][1]).__name__
+
+
 def squash_of(
     model: Any, game: Game, weights: np.ndarray, bias: float, squash: str | None, records: Any
 ) -> tuple[str, float, dict[str, Any]]:

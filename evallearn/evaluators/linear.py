@@ -84,16 +84,21 @@ class LinearEval(FeatureEval):
         A classifier of wins (the larger label) and losses with probabilities: EVAL = P(win) - P(loss), exactly.
         A regressor or RidgeClassifier: EVAL = squash(scale * prediction), with squash "tanh" or "clip". tanh orders
         positions as the pipeline does; clip keeps the predictions as values, and so is the default for dice.
+        name: by default that of the linear model, such as "Ridge".
         records: a Dataset or (features, outcome), which choose what has the least error on held-out games.
         Rows are features as the player to move sees them. What cannot be folded into weights raises EvaluatorError.
         """
-        from evallearn.evaluators.from_sklearn import linear_weights, squash_of  # an Eval needs no scikit-learn
+        from evallearn.evaluators.from_sklearn import (  # an Eval needs no scikit-learn
+            linear_weights,
+            model_name,
+            squash_of,
+        )
 
         if not 0.0 < scale < float("inf"):
             raise EvaluatorError(f"scale={scale!r} does not work: give a number above 0, or nothing for 1")
         weights, bias = linear_weights(model, game)
         squash, more, chosen = squash_of(model, game, scale * weights, float(scale * bias), squash, records)
-        origin = {"name": name or type(model).__name__, "trainer": "scikit-learn", "model": repr(model), **chosen}
+        origin = {"name": name or model_name(model), "trainer": "scikit-learn", "model": repr(model), **chosen}
         rows, biases = np.tile(scale * weights, (game.n_phases, 1)), np.full(game.n_phases, scale * bias)
         return cls(game, more * rows, more * biases, {**origin, **(made or {})}, squash=squash)
 

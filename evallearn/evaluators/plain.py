@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game, State
+from evallearn.core.game import Game, S
 from evallearn.errors import EvaluatorError
 
 
-class FunctionEval(Evaluator):
+class FunctionEval(Evaluator[S]):
     """A hand-written Python function function(s, player) as an Eval; upper floor only.
 
     Terminal states are answered with the utility. Elsewhere a value beyond loss and win, or less than what is won
@@ -19,13 +19,13 @@ class FunctionEval(Evaluator):
     end of the game.
     """
 
-    def __init__(self, game: Game, function: Callable[[State, int], float]) -> None:
+    def __init__(self, game: Game[S, Any], function: Callable[[S, int], float]) -> None:
         self.game, self.function = game, function
         self.name = getattr(function, "__name__", "function")
         self.low, self.high = game.utility_range
         self.lowest, self.highest = math.nextafter(self.low, self.high), math.nextafter(self.high, self.low)
 
-    def evaluate(self, s: State, player: int) -> float:
+    def evaluate(self, s: S, player: int) -> float:
         if self.game.is_terminal(s):
             return self.game.utility(s, player)
         value = self.function(s, player)
@@ -37,7 +37,7 @@ class FunctionEval(Evaluator):
             raise self._beyond(s, player, value)
         return min(max(value, self.lowest), self.highest)
 
-    def _beyond(self, s: State, player: int, value: Any) -> EvaluatorError:
+    def _beyond(self, s: S, player: int, value: Any) -> EvaluatorError:
         game = self.game
         where = f"{self.name}(s, {player}) is {value!r} in {game.name} position {game.to_text(s)!r}: an Eval stays"
         if game.has("won"):

@@ -49,7 +49,7 @@ class SolvedEval(Evaluator):
         self.solved: Solved = solved or game.solved
         self.middle, self.scale = sum(game.utility_range) / 2, half_range(game)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Tables do not travel by pickle: a worker has them, too."""
         return {**self.__dict__, "endgames": None, "solved": self._given}
 

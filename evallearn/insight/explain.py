@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game, State
+from evallearn.core.result import Result
 from evallearn.errors import DataError
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.linear import LinearEval
@@ -40,7 +41,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Result):
     """What an evaluator says of a position, and why. Values are utilities to the player that is named."""
 
     name: str
@@ -67,13 +68,6 @@ class Explanation:
     """What a feature is set to by occlusion: zero, or mean."""
     parts: tuple[Part, ...]
     """The largest effect first."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain dicts, lists and numbers, for json.dump."""
-        plain = asdict(self)
-        plain["parts"] = list(plain["parts"])
-        plain["values"] = list(self.values)
-        return plain
 
 
 def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[float] | None = None) -> Explanation:

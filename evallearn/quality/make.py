@@ -155,7 +155,7 @@ class GamePlayer:
     seed: int
     _tools: Any = field(default=None, init=False, repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_tools": None}
 
     def prepare(self) -> tuple[SearchAgent, Game]:
@@ -203,7 +203,7 @@ class Judge:
     _search: Any = field(default=None, init=False, repr=False)
     _solution: Solution | None = field(default=None, init=False, repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_search": None, "_solution": None}
 
     @property

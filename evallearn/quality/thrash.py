@@ -19,7 +19,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +28,7 @@ import numpy as np
 from evallearn.arena.openings import openings
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.result import Result
 from evallearn.core.search import Limits
 from evallearn.core.shares import share_of
 from evallearn.data.boards import on_fastest_floor
@@ -62,7 +63,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Thrash:
+class Thrash(Result):
     """How much an evaluator thrashes."""
 
     games: int
@@ -81,9 +82,6 @@ class Thrash:
     """Own moves of the longest stretch; 0 if there is none."""
     example: Stretch | None
     """The longest."""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,6 @@ first roll is never a double: before it the state is marked as the opening, and 
 likely. A position that is read from an id is not the opening unless its text says so.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +51,7 @@ OPENING_CHANCES = tuple((10 * high + low, 1 / 15) for high, low in ROLLS if high
 WINS = ("a game", "a gammon", "a backgammon")
 
 
-class Backgammon(Game):
+class Backgammon(Game[State, int]):
     """Backgammon; `features` chooses what an evaluator reads."""
 
     name: ClassVar[str] = "backgammon"

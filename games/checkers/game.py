@@ -5,9 +5,6 @@ a capture or a move of a man, and where a position stands on the board for the t
 (At the board a player claims these draws; here they end the game.)
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +38,7 @@ PIECES_PER_PHASE = 4
 N_PHASES = 6
 
 
-class Checkers(Game):
+class Checkers(Game[State, int]):
     """Checkers; an action is from + 32 to, squares counted from 0, and two bits more for captures that circle."""
 
     name: ClassVar[str] = "checkers"

@@ -6,9 +6,6 @@ piece more, or bishops that all stand on one colour. White moves first and is pl
 action is; positions are written in FEN, moves in SAN.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +26,7 @@ N_ACTIONS = 5 * 4096
 """64 * 64 pairs of squares, without and with each of the four promotions."""
 
 
-class Chess(Game):
+class Chess(Game[State, int]):
     """Chess; an action is 64 * from + to, plus 4096 times 1 to 4 for a promotion to N, B, R or Q."""
 
     name: ClassVar[str] = "chess"

@@ -4,9 +4,6 @@ Column c (0..6 from the left), row r (0..5 from the bottom) is bit 7 * c + r. Bi
 that no line runs over from one column into the next. X moves first and is player 0. Columns are written 1..7.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -136,11 +133,11 @@ def illegal_column(game: Game, s: Hashable, a: Any, columns: int) -> IllegalActi
         why = "the game is over"
     else:
         why = f"column {shown} is full"
-    legal = " ".join(str(c + 1) for c in sorted(game.actions(s))) or "none"  # type: ignore[type-var, operator]  # ints
+    legal = " ".join(str(c + 1) for c in sorted(game.actions(s))) or "none"
     return IllegalAction(f'illegal action {shown} in {game.name} position "{game.to_text(s)}": {why}; legal: {legal}')
 
 
-class ConnectFour(Game):
+class ConnectFour(Game[State, int]):
     """Connect Four; an action is a column 0..6, written 1..7."""
 
     name: ClassVar[str] = "connect_four"

@@ -5,9 +5,6 @@ more words, and the rules need nothing else: one set of them serves all paramete
 matches from pile i and is written pile:count, counted from 1.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 import re
@@ -61,7 +58,7 @@ def odd(n: int) -> int:
     return 1 if n & 1 else -1
 
 
-class Matches(Game):
+class Matches(Game[State, int]):
     """Piles of matches; the parameters set the first position, and texts may name any other."""
 
     name: ClassVar[str] = "matches"

@@ -4,9 +4,6 @@ Square a1 is the top left one and bit 0, b1 is bit 1, a2 bit 8, h8 bit 63. Black
 has no move must pass (action 64); the game ends when neither player has one.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 import re
@@ -182,7 +179,7 @@ OPENING = {**MIDDLE, "frontier": -0.015}
 LAST = {**MIDDLE, "discs": 0.05}
 
 
-class Othello(Game):
+class Othello(Game[State, int]):
     """Othello on the usual board; an action is a square 0..63 (a1, b1, .. h8) or 64, a pass."""
 
     name: ClassVar[str] = "othello"
@@ -330,7 +327,7 @@ class Othello(Game):
 
     def action_from_text(self, s: State, text: str) -> int:
         """Read f5, F5 and pass."""
-        return super().action_from_text(s, text.lower())  # type: ignore[return-value]  # actions are ints here
+        return super().action_from_text(s, text.lower())
 
     def board(self, s: State) -> str:
         """Draw eight rows with coordinates, a * on every legal move, the count and who is to move."""

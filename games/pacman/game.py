@@ -16,9 +16,8 @@ chance moves them: `seats.py`. The rules are those of the classic teaching versi
 Unlike there, scared ghosts are as fast as ever, and being caught by two at once costs 500 points once.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable; who plays the ghosts makes an instance
-# differ from its class; hence:
-# mypy: disable-error-code="override, misc"
+# Who plays the ghosts makes an instance differ from its class, hence:
+# mypy: disable-error-code="misc"
 
 from __future__ import annotations
 
@@ -119,7 +118,7 @@ def move_ghost(s: State, number: int, a: int) -> State:
     return meet(s._replace(ghosts=(*s.ghosts[:number], moved, *s.ghosts[number + 1 :])), (number,))
 
 
-class Pacman(Game):
+class Pacman(Game[State, int]):
     """Pacman; an action is 0 north, 1 east, 2 south, 3 west, 4 stop."""
 
     name: ClassVar[str] = "pacman"

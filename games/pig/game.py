@@ -7,9 +7,6 @@ A roll is a chance node: action ROLL leads to it, and its outcomes are the faces
 only an ever less likely one.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 import re
@@ -50,7 +47,7 @@ def banked(s: State) -> tuple[int, int]:
     return (s.first, s.second) if s.player == 0 else (s.second, s.first)
 
 
-class Pig(Game):
+class Pig(Game[State, int]):
     """Pig for two players."""
 
     name: ClassVar[str] = "pig"

@@ -5,9 +5,6 @@ The winner gets 1, the other two -1/2 each; a full board is a draw. Squares are 
 line runs over from one column into the next. X moves first and is player 0, then O, then Z. Columns are written 1..9.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -74,7 +71,7 @@ def playable(mask: int) -> int:
     return sum(bit(c, height(mask, c)) for c in range(COLUMNS) if height(mask, c) < ROWS)
 
 
-class ThreePlayerConnect(Game):
+class ThreePlayerConnect(Game[State, int]):
     """Four in a row for three; an action is a column 0..8, written 1..9."""
 
     name: ClassVar[str] = "three_player_connect"

@@ -3,9 +3,6 @@
 Squares are numbered 0..8 row by row from the top left; square i is bit i. X moves first and is player 0.
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -39,7 +36,7 @@ def open_lines(marks: int, others: int, count: int) -> int:
     return sum((marks & line).bit_count() == count and not others & line for line in LINES)
 
 
-class TicTacToe(Game):
+class TicTacToe(Game[State, int]):
     """Tic-tac-toe (noughts and crosses); an action is a square 0..8, written 1..9."""
 
     name: ClassVar[str] = "tic_tac_toe"

@@ -18,9 +18,6 @@ are features for how far the game is whatever was merged (`log_sum`, and the pha
 good for (`unmerged`).
 """
 
-# Each game has its own State, and `Game` only promises that states are hashable, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 import re
@@ -140,7 +137,7 @@ def cell_name(cell: int) -> str:
     return f"{'abcd'[cell % 4]}{cell // 4 + 1}"
 
 
-class TwentyFortyEight(Game):
+class TwentyFortyEight(Game[State, int]):
     """2048 on four by four cells; an action is 0 up, 1 right, 2 down, 3 left."""
 
     name: ClassVar[str] = "2048"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game, State
+from evallearn.core.game import A, Game, S, State
 from evallearn.core.memory import require_memory
-from evallearn.core.search import Limits, SearchResult
-from evallearn.errors import SearchError
+from evallearn.core.search import Limits, Search, SearchResult
+from evallearn.errors import SearchError, unknown
 from evallearn.search.alphabeta.options import Options
 from evallearn.search.alphabeta.plain import PlainAlphaBeta
 from evallearn.search.common.backend import Floor, eval_kernel
@@ -18,7 +18,7 @@ from evallearn.search.common.requirements import require_own_eval, require_two_p
 MOST_THREADS = 64
 
 
-class AlphaBeta:
+class AlphaBeta(Search[S, A]):
     """A search for two-player zero-sum games without chance; several moves in a row are fine (Pacman's ghosts).
 
     What it promises, unless an unsound option is on: at a finished depth d the value and the action are those of
@@ -28,8 +28,8 @@ class AlphaBeta:
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator,
+        game: Game[S, A],
+        evaluator: Evaluator[S],
         *,
         table_bits: int = 18,
         keep_table: bool = False,
@@ -37,7 +37,11 @@ class AlphaBeta:
         floor: Floor = "auto",
         **options: Any,
     ) -> None:
-        """options: see `Options`. floor: "auto" takes the compiled floor if both the game and the Eval have one.
+        """options: those of `evallearn.search.alphabeta.options.Options`, whose help says what each does.
+
+        For nodes alone: table, killers, history, noisy_first, pvs, aspiration, bounds, order_by_eval. What is asked:
+        quiescence, extensions, is_cutoff. Unsound: null_move, late_moves, futility, loose_table, unfinished.
+        floor: "auto" takes the compiled floor if both the game and the Eval have one.
 
         On the compiled floor the table has 2**table_bits entries of 16 bytes. keep_table lets a search use what
         earlier ones of this object found: faster in a game, but then a node limit's answer depends on them. With
@@ -45,6 +49,8 @@ class AlphaBeta:
         """
         require_two_player_zero_sum(game, "alphabeta")
         require_own_eval(game, evaluator)
+        if wrong := options.keys() - Options.__dataclass_fields__.keys():
+            raise unknown("option of alphabeta", min(wrong), Options.__dataclass_fields__)
         self.options = Options(**options)
         self.options.require_hooks(game)
         if not 0 <= table_bits <= 30:
@@ -68,12 +74,12 @@ class AlphaBeta:
             )
         self.floor: Floor = "plain" if kernel is None else "compiled"
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+    def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Deepen until a limit strikes. `seed` breaks ties at random; `action_values` asks for every root action."""
-        result: SearchResult = self._search.search(s, limits, seed=seed, action_values=action_values)
+        result: SearchResult[A] = self._search.search(s, limits, seed=seed, action_values=action_values)
         return result
 
     def search_without(self, off: Sequence[str], s: State, limits: Limits) -> SearchResult:
         """One search with these options off, by the same kernel; nothing in the table that is kept is used or left."""
-        result: SearchResult = self._search.search_without(off, s, limits)
+        result: SearchResult[A] = self._search.search_without(off, s, limits)
         return result

@@ -19,8 +19,18 @@ def cut_at_depth(s: Any, depth_left: int) -> bool:
     return depth_left <= 0
 
 
+def require_game(game: object) -> None:
+    """Refuse what is no game: arguments in the wrong order, or a game's name."""
+    if not isinstance(game, Game):
+        given = repr(game) if isinstance(game, str) else f"a {type(game).__name__}"
+        raise SearchError(
+            f"a search was given {given} as its game: give get_game('NAME') or a game of your own, then an Eval"
+        )
+
+
 def require_two_player_zero_sum(game: Game, search: str) -> None:
     """Refuse, at construction, a game that minimax cannot play."""
+    require_game(game)
     needs = f"{search} needs a two-player zero-sum game without chance"
     if game.has_chance:
         raise SearchError(f"{needs}; {game.name} rolls dice: use expectiminimax")
@@ -45,7 +55,11 @@ def values_to_all(game: Game, player: int, value: float) -> tuple[float, ...] | 
 
 
 def require_own_eval(game: Game, evaluator: Evaluator) -> None:
-    """Refuse an Eval that was made for another game."""
+    """Refuse what is no Eval, and an Eval that was made for another game."""
+    require_game(game)
+    if not isinstance(evaluator, Evaluator):
+        remedy = "FunctionEval(game, function)" if callable(evaluator) else "LinearEval.from_heuristic(game, name)"
+        raise SearchError(f"a search was given a {type(evaluator).__name__} as its Eval: write {remedy}")
     if evaluator.game.plays != game.plays:
         raise SearchError(f"the {evaluator.name} Eval is of {evaluator.game.name}, not of {game.name}: choose another")
 

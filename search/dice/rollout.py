@@ -64,7 +64,7 @@ class DiceRollout:
         if self.player not in range(game.n_players):
             raise SearchError(f"player={self.player!r}: {game.name} has the players 0 to {game.n_players - 1}")
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_kernel": None}
 
     def __call__(self, numbers: range) -> list[Rolled]:

@@ -43,6 +43,9 @@ class Solution:
     def __init__(self, game: Game, graph: Graph, values: Sequence[float], plies: Sequence[int | None]) -> None:
         self.game, self._graph, self._values, self._plies = game, graph, values, plies
 
+    def __repr__(self) -> str:
+        return f"<Solution of {self.game.name}: {len(self):,} positions>"
+
     def __len__(self) -> int:
         """How many positions there are, the finished ones included."""
         return len(self._values)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game, State
+from evallearn.core.game import A, Game, S
 from evallearn.core.memory import require_memory
-from evallearn.core.search import IsCutoff, Limits, SearchResult
+from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.core.settings import whole
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
@@ -18,7 +18,7 @@ from evallearn.search.expectiminimax.star import Pruning, Star
 SAMPLES, WIDTHS = whole(2, 10**6), whole(1, 10**6)
 
 
-class Expectiminimax:
+class Expectiminimax(Search[S, A]):
     """A search for games with or without dice of two players (zero-sum), or of one player alone.
 
     What it promises, whatever pruning and table: at a finished depth d the value and the action are those of
@@ -40,8 +40,8 @@ class Expectiminimax:
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator,
+        game: Game[S, A],
+        evaluator: Evaluator[S],
         *,
         pruning: Pruning = "star2",
         table: bool = True,
@@ -90,7 +90,7 @@ class Expectiminimax:
             self._search = Star(game, evaluator, **options)
         self.floor: Floor = "plain" if kernel is None else "compiled"
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+    def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Deepen until a limit strikes. `seed` breaks ties at random; `action_values` asks for every root action."""
-        result: SearchResult = self._search.search(s, limits, seed=seed, action_values=action_values)
+        result: SearchResult[A] = self._search.search(s, limits, seed=seed, action_values=action_values)
         return result

@@ -6,16 +6,16 @@ from time import perf_counter
 from typing import Any
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game, State
+from evallearn.core.game import A, Game, S, State
 from evallearn.core.rng import SplitMix64
-from evallearn.core.search import Limits, SearchResult
+from evallearn.core.search import Limits, Search, SearchResult
 from evallearn.search.common.backend import Floor, eval_kernel
 from evallearn.search.common.requirements import require_decision, require_own_eval
 from evallearn.search.montecarlo.playouts import Playouts, playout_plies, require_simulations
 from evallearn.search.montecarlo.result import Counts, SampledAction, answer, best_mean
 
 
-class FlatMonteCarlo:
+class FlatMonteCarlo(Search[S, A]):
     """Random playouts of the root's actions in turn, so that each has as many as the others, or one more.
 
     For any number of players, with or without chance. The value of an action is the mean result to the player who
@@ -25,8 +25,8 @@ class FlatMonteCarlo:
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator | None = None,
+        game: Game[S, A],
+        evaluator: Evaluator[S] | None = None,
         *,
         rollout_depth: int | None = None,
         floor: Floor = "auto",
@@ -50,7 +50,7 @@ class FlatMonteCarlo:
 
             self._search = CompiledFlat(game, kernel, plies)
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+    def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Playouts until a limit strikes. Visits and action values come with the result, asked for or not."""
         start = perf_counter()
         require_simulations(limits, "flat monte carlo")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game, State
-from evallearn.core.search import Limits, SearchResult
+from evallearn.core.game import A, Game, S
+from evallearn.core.search import Limits, Search, SearchResult
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
 from evallearn.search.common.requirements import require_own_eval, require_two_player_zero_sum
@@ -22,7 +22,7 @@ MOST_NODES = (1 << 31) - 1
 """They are numbered in 32 bits."""
 
 
-class MCTS:
+class MCTS(Search[S, A]):
     """UCT (Kocsis & Szepesvári 2006): for any number of players, with or without chance, any sum.
 
     What it promises: `nodes` simulations and not one more (fewer only if the root is proven or time is over), and the
@@ -41,8 +41,8 @@ class MCTS:
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator | None = None,
+        game: Game[S, A],
+        evaluator: Evaluator[S] | None = None,
         *,
         exploration: float | None = None,
         scale: Scale = "seen",
@@ -119,11 +119,11 @@ class MCTS:
         if isinstance(max_nodes, bool) or not isinstance(max_nodes, int) or not 1 <= max_nodes <= MOST_NODES:
             raise SearchError(f"max_nodes={max_nodes!r}: give the nodes of the tree, 1 to {MOST_NODES}")
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+    def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Simulate until a limit strikes or the value is proven. The `visits` always come with the result.
 
         So do the `action_values`, asked for or not, unless an action was never tried.
         """
         require_simulations(limits, "mcts")
-        result: SearchResult = self._search.search(s, limits, seed=seed)
+        result: SearchResult[A] = self._search.search(s, limits, seed=seed)
         return result

@@ -1,8 +1,5 @@
 """Best-reply search: of all opponents only one moves freely before it is the root player's turn again."""
 
-# Its states wrap those of another game, whatever they are, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -11,7 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.game import CHANCE, A, Action, Game, S, State
 from evallearn.core.search import IsCutoff, SearchResult
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor
@@ -60,7 +57,7 @@ class OneReply(TwoSided):
         return Replying(after, s.replied or unusual)
 
 
-class BestReply(TwoSidedSearch):
+class BestReply(TwoSidedSearch[S, A]):
     """For any number of players, any sum, with or without chance: the strongest reply of any one opponent counts.
 
     It is BRS+ (Esser, Gras, Winands, Schadd & Lanctot, 2013), not the first best-reply search (Schadd & Winands, 2011):
@@ -73,8 +70,8 @@ class BestReply(TwoSidedSearch):
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator,
+        game: Game[S, A],
+        evaluator: Evaluator[S],
         *,
         usual: Usual | None = None,
         pruning: bool = True,
@@ -90,7 +87,7 @@ class BestReply(TwoSidedSearch):
         self.usual = lru_cache(REMEMBERED)(usual or self.greedy)
         super().__init__(game, evaluator, pruning=pruning, is_cutoff=is_cutoff)
 
-    def greedy(self, s: State) -> Action:
+    def greedy(self, s: S) -> Action:
         """The action after which the Eval promises most to the one who plays it; of equal ones the first."""
         player = self.game.to_play(s)
         return max(self.game.actions(s), key=lambda a: self.evaluator.evaluate(self.game.result(s, a), player))
@@ -102,5 +99,5 @@ class BestReply(TwoSidedSearch):
     def view(self, me: int) -> OneReply:
         return OneReply(self.game, me, self.usual)
 
-    def root(self, s: State) -> Any:
+    def root(self, s: S) -> Any:
         return Replying(s)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game, State
-from evallearn.core.search import IsCutoff, Limits, SearchResult
+from evallearn.core.game import A, Game, S
+from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.errors import SearchError
 from evallearn.search.common.backend import Floor, eval_kernel
 from evallearn.search.common.requirements import cut_at_depth, require_own_eval
@@ -16,7 +16,7 @@ from evallearn.search.multiplayer.maxn_plain import TIES, PlainMaxN
 Ties = Literal["first", "paranoid", "friendly"]
 
 
-class MaxN:
+class MaxN(Search[S, A]):
     """A search for any number of players, any sum, with or without chance.
 
     A player who is indifferent among several actions may still decide over the others, so the rule is named:
@@ -30,8 +30,8 @@ class MaxN:
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator,
+        game: Game[S, A],
+        evaluator: Evaluator[S],
         *,
         ties: Ties = "first",
         alliance: Sequence[int] = (),
@@ -64,7 +64,7 @@ class MaxN:
             self._search = CompiledMaxN(game, evaluator, kernel, **options)
         self.floor: Floor = "plain" if kernel is None else "compiled"
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+    def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Deepen until a limit strikes; ties go to the earlier action or, with a `seed`, to a random one."""
-        found: SearchResult = self._search.search(s, limits, seed=seed, action_values=action_values)
+        found: SearchResult[A] = self._search.search(s, limits, seed=seed, action_values=action_values)
         return found

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game
+from evallearn.core.game import A, Game, S
 from evallearn.core.search import IsCutoff
 from evallearn.search.common.backend import Floor, eval_kernel
 from evallearn.search.common.requirements import cut_at_depth
 from evallearn.search.multiplayer.two_sided import TwoSidedSearch
 
 
-class Paranoid(TwoSidedSearch):
+class Paranoid(TwoSidedSearch[S, A]):
     """For any number of players, any sum, with or without chance.
 
     What it promises: the value is what the root player gets at least, whatever the others do (as far as the Eval can
@@ -21,8 +21,8 @@ class Paranoid(TwoSidedSearch):
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator,
+        game: Game[S, A],
+        evaluator: Evaluator[S],
         *,
         pruning: bool = True,
         is_cutoff: IsCutoff = cut_at_depth,

@@ -1,8 +1,5 @@
 """A game of many players as one player sees it who trusts nobody: me against the rest, two players and zero-sum."""
 
-# It passes on the states of another game, whatever they are, hence:
-# mypy: disable-error-code="override"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -10,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import CHANCE, Action, Game, State
-from evallearn.core.search import IsCutoff, Limits, SearchResult
+from evallearn.core.game import CHANCE, A, Action, Game, S, State
+from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.errors import Interrupted
 from evallearn.search.alphabeta.search import AlphaBeta
 from evallearn.search.common.backend import Floor
@@ -78,7 +75,7 @@ class TwoSidedEval(Evaluator):
         return value if player == ME else -value
 
 
-class TwoSidedSearch:
+class TwoSidedSearch(Search[S, A]):
     """Alpha-beta over a two-sided view of the game, a view for each player who may be the one to move at the root.
 
     Where dice are rolled it is expectiminimax. With pruning=False every line is looked at, which gives the same values.
@@ -86,7 +83,7 @@ class TwoSidedSearch:
     """
 
     def __init__(
-        self, game: Game, evaluator: Evaluator, *, pruning: bool = True, is_cutoff: IsCutoff = cut_at_depth
+        self, game: Game[S, A], evaluator: Evaluator[S], *, pruning: bool = True, is_cutoff: IsCutoff = cut_at_depth
     ) -> None:
         require_own_eval(game, evaluator)
         self.game, self.evaluator, self.pruning = game, evaluator, pruning
@@ -111,16 +108,18 @@ class TwoSidedSearch:
         kind = Expectiminimax if self.game.has_chance else AlphaBeta
         return kind(view, evaluator, is_cutoff=is_cutoff, floor="plain")
 
-    def root(self, s: State) -> State:
+    def root(self, s: S) -> State:
         """The state of the view in which the search begins."""
         return s
 
-    def search(self, s: State, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult:
+    def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Deepen until a limit strikes; ties go to the earlier action or, with a `seed`, to a random one."""
         require_decision(self.game, s)
         me = self.game.to_play(s)
         try:
-            found: SearchResult = self.searches[me].search(self.root(s), limits, seed=seed, action_values=action_values)
+            found: SearchResult[A] = self.searches[me].search(
+                self.root(s), limits, seed=seed, action_values=action_values
+            )
         except Interrupted as stopped:
             raise Interrupted(self.told(stopped.result, me)) from None
         return self.told(found, me)

@@ -121,19 +121,54 @@ def run_script(tmp_path: Path, body: str) -> subprocess.Popen[str]:
     )
 
 
-def test_a_script_without_main_guard_is_told_so(tmp_path: Path) -> None:
-    body = """
-        from evallearn.core.workers import imap, keep_workers
-        print(list(imap(abs, [1, 2], 2, retries=0)))
+SCRIPTS = {
+    "not of the script": ("print(sorted(imap(abs, [-1, 2], 2)))", "[(0, 1), (1, 2)]", ""),
+    "of the script, guarded": (
+        "if __name__ == '__main__':\n    print(sorted(imap(double, [1, 2], 2)), sorted(imap(repr, [Mine(), 1], 2)))",
+        "[(0, 2), (1, 4)] [(0, 'mine'), (1, '1')]",
+        "",
+    ),
+    "of the script": (
+        "print(dict(imap(double, [1, 2], 2)))",
+        "",
+        "there it works anew: a script must do its work under",
+    ),
+    "jobs of the script": ("print(dict(imap(repr, [Mine(), 1], 2)))", "", "must do its work under `if __name__ =="),
+    "of a script that fails": (
+        "if __name__ != '__main__':\n    1 / 0\nprint(dict(imap(double, [1, 2], 2)))",
+        "",
+        "there ZeroDivisionError: division by zero: a script must",
+    ),
+    "of a script that ends": (
+        "import sys\nif __name__ != '__main__':\n    sys.exit()\nprint(dict(imap(double, [1, 2], 2)))",
+        "",
+        "there SystemExit: : a script must",
+    ),
+}
+"""What a script does with the function of a job -> what it prints, and the end of what it complains of."""
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_only_a_script_whose_jobs_are_its_own_needs_a_main_guard(tmp_path: Path, name: str) -> None:
+    body, printed, complaint = SCRIPTS[name]
+    defined = """
+        from evallearn.core.workers import imap
+        class Mine:
+            def __repr__(self): return "mine"
+        def double(x): return 2 * x
     """
-    with run_script(tmp_path, body) as script:
-        assert "if __name__ == '__main__'" in script.communicate(timeout=30)[1].splitlines()[-1]
+    with run_script(tmp_path, textwrap.dedent(defined) + body) as script:
+        out, errors = script.communicate(timeout=60)
+    assert out.strip() == printed
+    assert complaint in (errors.splitlines() or [""])[-1]
+    assert len(errors.splitlines()) < 12
+    assert bool(errors) == bool(complaint)
 
 
 SLEEPERS = """
     import sys, time
     from evallearn.core.workers import imap, keep_workers
-    job = "import os, time; print(os.getpid(), flush=True); time.sleep(60)"
+    job = "import os, time; os.write(1, b'%d\\\\n' % os.getpid()); time.sleep(60)"  # in one go: both write here
     if __name__ == "__main__":
         try:
             for _ in imap(exec, [job, job], 2):

@@ -278,4 +278,4 @@ def test_what_cannot_be_squashed_so_is_refused() -> None:
 
 def test_an_eval_may_be_named() -> None:
     model = make_pipeline(Ridge()).fit(X, Y)
-    assert [LinearEval.from_sklearn(model, TTT, name=name).name for name in (None, "mine")] == ["Pipeline", "mine"]
+    assert [LinearEval.from_sklearn(model, TTT, name=name).name for name in (None, "mine")] == ["Ridge", "mine"]

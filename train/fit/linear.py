@@ -110,6 +110,7 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self.n_records_, self.phase_records_ = summary.n_records, summary.phase_records
         self.n_features_in_, self.n_phases_ = stream.n_features, stream.n_phases
         self.feature_names_, self.data_checksum_ = tuple(stream.feature_names), stream.checksum
+        self._tells_phases = y is None
         self._untie(used, summary)
         self._online: tuple[Summary, PooledSgd] | None = None if fitted.model is None else (summary, fitted.model)
         return self
@@ -221,9 +222,13 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         return -measure(self.predict, _as_stream(X, y), "train").log_loss
 
     def evaluator(self, game: Game, made: Mapping[str, Any] | None = None) -> LinearEval:
-        """The Eval for a game with these features; `made` adds to what its file will tell about its origin."""
+        """The Eval for a game with these features; `made` adds to what its file will tell about its origin.
+
+        Arrays tell no phases: what was fitted to them serves all phases of the game.
+        """
         check_is_fitted(self, "weights_")
-        check_fits(self.feature_names_, self.n_phases_, game)
+        copies = 1 if getattr(self, "_tells_phases", True) else game.n_phases
+        check_fits(self.feature_names_, self.n_phases_ * copies, game)
         origin = {
             "trainer": type(self).__name__,
             "settings": self.get_params(),
@@ -231,7 +236,8 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             "data_checksum": self.data_checksum_,
             "dropped": list(self.dropped_),
         }
-        return LinearEval(game, self.weights_, self.bias_, {**origin, **(made or {})})
+        weights, bias = np.tile(self.weights_, (copies, 1)), np.tile(self.bias_, copies)
+        return LinearEval(game, weights, bias, {**origin, **(made or {})})
 
 
 def _unstandardise(theta: np.ndarray, summary: Summary) -> tuple[np.ndarray, np.ndarray]:

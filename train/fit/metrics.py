@@ -7,11 +7,11 @@ A value v stands for the probability p = (1 + v) / 2 of a win; a draw counts as 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from evallearn.core.result import Result
 from evallearn.core.shares import GroupSums, Share
 from evallearn.errors import DataError
 from evallearn.evaluators.features import FeatureEval
@@ -75,7 +75,7 @@ class CalibrationBin:
 
 
 @dataclass(frozen=True)
-class Metrics:
+class Metrics(Result):
     """The quality of a predictor on one split."""
 
     split: str
@@ -98,14 +98,8 @@ class Metrics:
     baseline_brier: float
     calibration_error: float
     """Mean distance between predicted and actual mean, over the bins, weighted by their records."""
-    calibration: tuple[CalibrationBin, ...]
+    calibration: tuple[CalibrationBin, ...] = field(repr=False)
     """From the lowest values to the highest; an interval without records is left out."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain dicts, lists and numbers, for json.dump."""
-        plain = asdict(self)
-        plain["calibration"] = [asdict(b) for b in self.calibration]
-        return plain
 
 
 class _ByGame:

@@ -90,7 +90,7 @@ class ArrayStream:
         self._all = Batch(x, k, np.asarray(outcome, np.float32), np.asarray(game, np.int64))
         self.n_features = x.shape[1]
         self.n_phases = n_phases if n_phases is not None else int(k.max(initial=0)) + 1
-        self.feature_names = tuple(feature_names or (f"x{i}" for i in range(self.n_features)))
+        self.feature_names = tuple(feature_names or unnamed(self.n_features))
         if len(self.feature_names) != self.n_features:
             raise DataError(f"{len(self.feature_names)} feature names for {self.n_features} columns: give one for each")
         for column in ("phase", "outcome", "game"):
@@ -103,6 +103,9 @@ class ArrayStream:
         held_out = is_test(seed, self._all.game, test_share)
         self._rows = {"train": np.flatnonzero(~held_out), "test": np.flatnonzero(held_out)}
         self.checksum = self._digest(held_out)
+
+    def __repr__(self) -> str:
+        return f"<ArrayStream of {len(self._all):,} records of {self.n_features} features>"
 
     def _digest(self, held_out: np.ndarray) -> str:
         digest = hashlib.sha256(repr((self.feature_names, self.n_phases)).encode())
@@ -263,14 +266,27 @@ def check_same_length(seen: int, expected: int) -> None:
         )
 
 
+def unnamed(n: int) -> tuple[str, ...]:
+    """The names of columns that have none: they are taken for those of the game, in its order."""
+    return tuple(f"x{i}" for i in range(n))
+
+
+def is_unnamed(names: tuple[str, ...]) -> bool:
+    """True if the columns were given no names."""
+    return names == unnamed(len(names))
+
+
 def check_fits(stream_names: tuple[str, ...], n_phases: int, game: Game) -> None:
     """Refuse to build an Eval of a game whose features or phases are not those that were learned from."""
-    names = tuple(game.feature_names)
-    if stream_names != names:
-        ours = next((a for a, b in zip(stream_names, names, strict=False) if a != b), "one more or fewer")
+    names, known = tuple(game.feature_names), f"{game.name} v{game.version}"
+    if len(stream_names) != len(names):
+        remedy = f"compute all of {known}, in its order" if is_unnamed(stream_names) else "generate the records again"
+        raise DataError(f"fitted on {len(stream_names)} features, {known} computes {len(names)}: {remedy}, and refit")
+    if stream_names != names and not is_unnamed(stream_names):
+        i = next(i for i, (a, b) in enumerate(zip(stream_names, names, strict=True)) if a != b)
         raise DataError(
-            f"fitted on {len(stream_names)} features ({', '.join(stream_names)}), {game.name} v{game.version} computes "
-            f"{len(names)} ({', '.join(names)}); first difference: {ours}: generate the records again and refit"
+            f"feature {i} that was learned from is {stream_names[i]!r}, that of {known} is {names[i]!r}: "
+            "generate the records again, or put the columns in the game's order, and refit"
         )
     if n_phases != game.n_phases:
         raise DataError(

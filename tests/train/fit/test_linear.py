@@ -184,9 +184,7 @@ def test_evaluator_predicts_what_the_trainer_does_and_survives_its_file(make_rec
 def test_evaluator_refuses_another_games_features(make_records, toy):
     records = make_records(500, **TWO)
     renamed = LinearEvalTrainer().fit(ArrayStream(**{**records, "feature_names": ("a", "x", "c")}))
-    with pytest.raises(
-        DataError, match=r"fitted on 3 features \(a, x, c\), toy v1 computes 3 \(a, b, c\).*difference: x"
-    ):
+    with pytest.raises(DataError, match=r"feature 1 that was learned from is 'x', that of toy v1 is 'b': generate"):
         renamed.evaluator(toy)
     phases = LinearEvalTrainer().fit(ArrayStream(**{**records, "n_phases": 4}))
     with pytest.raises(DataError, match="fitted on 4 phases, toy has 2"):

@@ -120,7 +120,7 @@ def test_evaluator_predicts_what_the_trainer_does(make_records, toy):
 
 def test_evaluator_refuses_another_games_features(make_records, toy):
     records = {**make_records(500, **TWO), "feature_names": ("a", "b", "d")}
-    with pytest.raises(DataError, match=r"fitted on 3 features \(a, b, d\), toy v1 computes"):
+    with pytest.raises(DataError, match=r"feature 2 that was learned from is 'd', that of toy v1 is 'c': generate"):
         MlpTrainer(**QUICK).fit(ArrayStream(**records)).evaluator(toy)
 
 

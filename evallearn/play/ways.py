@@ -1,4 +1,4 @@
-"""The settings that `evallearn analyse --compare` puts side by side."""
+"""The settings of searches that an analysis puts side by side."""
 
 from __future__ import annotations
 

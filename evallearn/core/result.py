@@ -1,0 +1,16 @@
+"""Results: frozen dataclasses of figures, which reports and scripts read by their fields, and files as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from evallearn.core.digest import plain_json
+
+
+class Result:
+    """Base of frozen dataclasses that hold what was found."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all fields as plain dicts, lists, numbers and texts."""
+        return plain_json(asdict(self))  # type: ignore[call-overload]  # subclasses are dataclasses
