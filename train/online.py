@@ -37,7 +37,8 @@ from evallearn.evaluators.squash import squash
 from evallearn.search.common.requirements import MAX_DEPTH
 from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.leaves import search_options, search_record
-from evallearn.train.searching import TARGETS, require_searching, searching_kernels
+from evallearn.train.searching import require_searching, searching_kernels
+from evallearn.train.targets import SEARCH_TARGETS
 from evallearn.train.td import TdSettings, inverse
 
 HERE = Path(__file__).parent
@@ -62,8 +63,8 @@ class OnlineSettings(TdSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.target not in TARGETS:
-            raise unknown("target of games against itself", self.target, TARGETS)
+        if self.target not in SEARCH_TARGETS:
+            raise unknown("target of games against itself", self.target, SEARCH_TARGETS)
 
 
 def require_online(game: Game) -> None:

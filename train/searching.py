@@ -14,8 +14,6 @@ from evallearn.errors import SpecError
 from evallearn.train.leaves import leaves_kernel, search_options
 
 TEMPLATE = Path(__file__).with_name("searching_kernel.py")
-TARGETS = ("td", "tdleaf", "rootstrap", "treestrap")
-"""What may be learned from them; `online.py` and `neural_search.py` say how."""
 
 
 def require_searching(game: Game, remedy: str) -> None:

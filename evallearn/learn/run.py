@@ -32,7 +32,7 @@ from evallearn.learn.config import LearnConfig, learn_command
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.learn.rows import ROW, ladder_row
 from evallearn.train.online import require_online
-from evallearn.train.targets import ONLINE_TARGETS
+from evallearn.train.targets import SEARCH_TARGETS
 
 log = logging.getLogger(__name__)
 TAUGHT = {"games": int, "records": int, "nodes": int, "error": float, "generator": str}
@@ -125,7 +125,7 @@ class Run:
     # --- the steps ---------------------------------------------------------------------------------------------------
     def candidate(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
         """What a generation learns, starting from the incumbent; and what is told about it."""
-        if self.config.target in ONLINE_TARGETS:
+        if self.config.target in SEARCH_TARGETS:
             return self.teach(generation, incumbent)
         played = self.selfplay(generation, incumbent)
         evaluator, fitted = self.fit(f"linear-{generation}", self.kept(generation), "logistic")
@@ -290,7 +290,7 @@ class Run:
 
 def check_learnable(game: Game, config: LearnConfig) -> None:
     """Refuse what cannot be learned, before anything is played."""
-    if config.target in ONLINE_TARGETS:
+    if config.target in SEARCH_TARGETS:
         require_online(game)
     LinearEval.zero(game)  # refuses a game without features
     feature_hash(game)  # refuses features that are no numbers

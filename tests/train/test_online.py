@@ -11,7 +11,7 @@ from evallearn.registry import get_game
 from evallearn.train.online import OnlineLearner, OnlineSettings
 from evallearn.train.online_plain import PlainOnline
 from evallearn.train.online_trainer import OnlineTrainer
-from evallearn.train.searching import TARGETS
+from evallearn.train.targets import SEARCH_TARGETS
 
 PLAIN = {"alpha": 0.4, "epsilon": 0.2, "lambda_": 0.6, "opening_plies": 4}
 FAST = [
@@ -19,14 +19,14 @@ FAST = [
     ("connect_four", "treestrap", {"coherence": True, "half_life": 2, "horizon": 9}),
     ("tic_tac_toe", "td", {"coherence": True, "only": ("centre", "open_twos"), "by_phase": False}),
 ]
-LONG = [("tic_tac_toe", target, {}) for target in TARGETS]
+LONG = [("tic_tac_toe", target, {}) for target in SEARCH_TARGETS]
 SEEDS = {("connect_four", "tdleaf"): 3, ("chess", "tdleaf"): 2, ("chess", "treestrap"): 8}
 """Of two games from which something is learned: with seed 1 these see nothing but draws, or no quiet mate."""
 CHESS = {"depth": 1, "opening_plies": 90}
 LONG += [
     (game, target, {**(CHESS if game == "chess" else {}), "seed": SEEDS.get((game, target), 1)})
     for game in ("connect_four", "othello", "checkers", "chess")
-    for target in TARGETS
+    for target in SEARCH_TARGETS
 ]
 
 

@@ -15,10 +15,11 @@ from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval
 from evallearn.learn import LearnConfig, fit_evaluator
 from evallearn.registry import get_game
+from evallearn.train.fit.record_targets import quiet_scale
 from evallearn.train.leaves import BlendedStream, QuietStream
 from evallearn.train.online import OnlineSettings
 from evallearn.train.online_plain import PlainOnline
-from evallearn.train.targets import TARGETS, quiet_scale
+from evallearn.train.targets import LINEAR_TARGETS
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +115,7 @@ def test_a_game_that_cannot_learn_while_it_plays_is_refused_before_anything_is_p
 
 
 def test_every_target_is_offered():
-    assert TARGETS == ("outcome", "blend", "texel", "td", "tdleaf", "rootstrap", "treestrap")
+    assert LINEAR_TARGETS == ("outcome", "blend", "texel", "td", "tdleaf", "rootstrap", "treestrap")
 
 
 def test_learn_by_treestrap_leaves_an_eval_and_resumes(tmp_path, capsys):
