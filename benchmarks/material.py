@@ -25,7 +25,7 @@ from evallearn.evaluators import LinearEval
 from evallearn.train import ArrayStream, LinearEvalTrainer
 from evallearn.train.leaves import QuietStream
 from evallearn.train.online_trainer import OnlineTrainer
-from evallearn.train.self_taught import Progress
+from evallearn.train.training import Progress
 
 PIECES = ("pawns", "knights", "bishops", "rooks", "queens")
 OTHERS = ("king_centre", "lone_king", "passed_pawns", "passed_advance")

@@ -17,7 +17,7 @@ from evallearn.core.rng import scramble
 from evallearn.errors import SpecError
 
 TEMPLATE = Path(__file__).with_name("meeting_kernel.py")
-DICE = Path(__file__).with_name("dice_kernel.py")
+DICE = Path(__file__).parent / "selfplay" / "dice_kernel.py"
 LONGEST = 5000
 """Plies, rolls included; a longer game counts as even."""
 

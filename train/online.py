@@ -29,17 +29,17 @@ from evallearn.core.digest import tensors_digest
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game
 from evallearn.core.rng import scramble
-from evallearn.core.settings import whole
+from evallearn.core.settings import DERIVED_SEED, GAMES_OR_NONE, OPENING_PLIES, SHARE, STEP, check_ranges, number, whole
 from evallearn.errors import SpecError, unknown
 from evallearn.evaluators import LinearEval
 from evallearn.evaluators.features import feature_hash
 from evallearn.evaluators.squash import squash
 from evallearn.search.common.requirements import MAX_DEPTH
-from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.leaves import search_options, search_record
 from evallearn.train.searching import require_searching, searching_kernels
+from evallearn.train.selfplay.checkpoints import read_checkpoint, save_checkpoint
+from evallearn.train.selfplay.settings import inverse
 from evallearn.train.targets import SEARCH_TARGETS
-from evallearn.train.td import TdSettings, inverse
 
 HERE = Path(__file__).parent
 COUNTERS = ("counter", "games", "moves", "nodes", "errors")
@@ -48,21 +48,38 @@ LEARNED = ("weights", "bias", "net", "total", "squares", "inverse", "seen")
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnlineSettings(TdSettings):
+class OnlineSettings:
     """How to learn; see the module's text."""
 
     target: str = "treestrap"
     depth: int = 2
     """Plies that its searches look ahead, before quiescence."""
+    alpha: float = 1.0
+    """Which part of an error one step takes away, about."""
+    half_life: int = 0
+    """Games after which the step is half as large, a third after twice as many; 0: it stays."""
+    horizon: int = 0
+    """The game at which the step has shrunk, in a straight line, to nothing; 0: it does not."""
+    lambda_: float = 0.0
+    epsilon: float = 0.1
+    """Share of random moves."""
+    opening_plies: int = 8
+    """Each game opens with 0 to so many random moves."""
+    coherence: bool = False
+    seed: int = 1
     only: tuple[str, ...] = ()
     """The features that may get a weight; none named: all."""
     by_phase: bool = True
     """Weights of their own for every phase of the game."""
 
-    RANGES: ClassVar = {**TdSettings.RANGES, "depth": whole(1, MAX_DEPTH)}
+    RANGES: ClassVar = {
+        "depth": whole(1, MAX_DEPTH), "alpha": STEP, "half_life": GAMES_OR_NONE, "horizon": GAMES_OR_NONE,
+        "lambda_": number(at_least=0, below=1), "epsilon": SHARE, "opening_plies": OPENING_PLIES,
+        "seed": DERIVED_SEED,
+    }  # fmt: skip
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_ranges(self)
         if self.target not in SEARCH_TARGETS:
             raise unknown("target of games against itself", self.target, SEARCH_TARGETS)
 
@@ -187,6 +204,11 @@ class OnlineLearner:
         if name in COUNTERS and "io_box" in self.__dict__:
             return self.io_box[name][0].item()
         raise AttributeError(name)
+
+    @property
+    def step(self) -> str:
+        """Its step size, for messages."""
+        return f"alpha={self.settings.alpha:g}"
 
     @property
     def weights(self) -> np.ndarray:

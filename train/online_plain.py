@@ -12,7 +12,7 @@ from evallearn.evaluators.squash import squash
 from evallearn.train.draws import Draws
 from evallearn.train.online import OnlineSettings, used_features
 from evallearn.train.searching_plain import PlainSearches
-from evallearn.train.td import inverse
+from evallearn.train.selfplay.settings import inverse
 
 
 class LearningEval(LinearEval):

@@ -12,10 +12,9 @@ from evallearn.data import SelfPlayConfig
 from evallearn.registry import spec_of
 from evallearn.search.common.requirements import MAX_DEPTH
 from evallearn.train.targets import LINEAR_TARGETS, check_target
-from evallearn.train.td import TdSettings
 
 RATES = ("constant", "decay", "coherence")
-TRACE, DEPTH = TdSettings.RANGES["lambda_"], whole(1, MAX_DEPTH)
+TRACE, DEPTH = number(at_least=0, below=1), whole(1, MAX_DEPTH)
 SCALED = ("generations", "games", "depth", "match_depth", "match_pairs", "match_milliseconds")
 """The settings that suit the speed of a game without compiled rules, unless they are given (learn/budget.py)."""
 
