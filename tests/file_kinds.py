@@ -43,11 +43,11 @@ from evallearn.learn.td import TdRun
 from evallearn.play import Session, load_game, save_game
 from evallearn.quality import make_suite, read_suite, write_suite
 from evallearn.registry import get_game
+from evallearn.train.models.linear import LinearModel
 from evallearn.train.models.patterns import PatternModel
 from evallearn.train.neural import NeuralLearner, NeuralTrainer
 from evallearn.train.neural_net import first_net
 from evallearn.train.neural_settings import NeuralSettings
-from evallearn.train.online import OnlineLearner, OnlineSettings
 from evallearn.train.selfplay.settings import SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
@@ -145,7 +145,8 @@ def learner(kind: str) -> Any:
     if kind == "team":
         return SelfPlayTrainer(PatternModel(C4, LINES), SelfPlaySettings(learners=2, merge_every=10)).learner
     if kind == "search":
-        return OnlineLearner(C4, OnlineSettings(coherence=True, opening_plies=4))
+        model = LinearModel(C4, temporal_coherence=True)
+        return SelfPlayTrainer(model, SelfPlaySettings(max_opening_plies=4)).learner
     return NeuralLearner(TTT, NeuralSettings(hidden=(8,), games_per_round=20, epsilon=0.1, remembered=2), limit=60)
 
 

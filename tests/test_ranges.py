@@ -39,7 +39,6 @@ from evallearn.train import MlpTrainer
 from evallearn.train.fit.methods import Settings as LinearSettings
 from evallearn.train.models.patterns import PatternModel, PatternSettings
 from evallearn.train.neural_settings import NeuralSettings
-from evallearn.train.online import OnlineSettings
 from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
@@ -195,7 +194,7 @@ def test_hidden_units_are_refused_before_anything_is_made(tmp_path: Path, capsys
 
 # --- settings in Python ----------------------------------------------------------------------------------------------
 SETTINGS = [
-    SelfPlayConfig, MatchConfig, LearnConfig, SelfPlaySettings, Schedule, PatternSettings, OnlineSettings,
+    SelfPlayConfig, MatchConfig, LearnConfig, SelfPlaySettings, Schedule, PatternSettings,
     NeuralSettings, QualitySettings,
 ]  # fmt: skip
 

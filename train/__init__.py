@@ -15,9 +15,9 @@ from evallearn.train.fit.stream import ArrayStream, RecordStream
 if TYPE_CHECKING:
     from evallearn.train.fit.linear import LinearEvalTrainer
     from evallearn.train.fit.net import MlpTrainer
+    from evallearn.train.models.linear import LinearModel
     from evallearn.train.models.patterns import PatternModel
     from evallearn.train.neural import NeuralTrainer
-    from evallearn.train.online_trainer import OnlineTrainer
     from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
     from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
@@ -26,10 +26,10 @@ __all__ = [
     "Batch",
     "CalibrationBin",
     "LinearEvalTrainer",
+    "LinearModel",
     "Metrics",
     "MlpTrainer",
     "NeuralTrainer",
-    "OnlineTrainer",
     "PatternModel",
     "RecordStream",
     "Schedule",
@@ -44,7 +44,7 @@ LAZY = {
     "LinearEvalTrainer": "fit.linear",
     "MlpTrainer": "fit.net",
     "NeuralTrainer": "neural",
-    "OnlineTrainer": "online_trainer",
+    "LinearModel": "models.linear",
     "PatternModel": "models.patterns",
     "Schedule": "selfplay.settings",
     "SelfPlaySettings": "selfplay.settings",

@@ -1,4 +1,4 @@
-"""Trainers of linear Evals and nets from games against themselves, in scikit-learn's manner."""
+"""Trainers of nets from games against themselves, in scikit-learn's manner."""
 
 from __future__ import annotations
 

@@ -17,8 +17,9 @@ from evallearn.learn import LearnConfig, fit_evaluator
 from evallearn.registry import get_game
 from evallearn.train.fit.record_targets import quiet_scale
 from evallearn.train.leaves import BlendedStream, QuietStream
-from evallearn.train.online import OnlineSettings
-from evallearn.train.online_plain import PlainOnline
+from evallearn.train.models.linear import LinearModel
+from evallearn.train.selfplay.plain import PlainEpisodes
+from evallearn.train.selfplay.settings import SelfPlaySettings
 from evallearn.train.targets import LINEAR_TARGETS
 
 
@@ -34,9 +35,8 @@ def checkers(tmp_path_factory) -> Dataset:
 def test_quiet_leaves_are_those_of_the_plain_search(checkers):
     game = get_game("checkers")
     evaluator = LinearEval.from_heuristic(game, "material")
-    plain = PlainOnline(game, OnlineSettings(target="tdleaf", depth=1))
+    plain = PlainEpisodes(LinearModel(game, start=evaluator), SelfPlaySettings(target="tdleaf", depth=1)).searches
     plain.searching.begin()
-    plain.eval.w[:, :-1] = evaluator.weights
     rows = list(checkers.states(game))[:150]
     leaves = [(r, s, plain.leaf_of(s, ())) for s, r in rows]
     kept = [(r, s, leaf) for r, s, leaf in leaves if not game.is_terminal(leaf)]

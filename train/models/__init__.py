@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,16 +29,26 @@ class ModelHooks(NamedTuple):
     """update(row, group, error, step, *weights): move the value by a part of the error."""
     cell: Any
     """cell(i, record) -> int: what the mover saw on a cell of the state that was read last."""
+    visit: Any
+    """visit(row, record): count what a position of a game looks like."""
+    take: Any
+    """take(step, record): learn the mean of what `note_node` noted."""
     row: np.dtype[Any]
     """What stands in a row: its type and width."""
     parts: int
     """Weights that share a step."""
+    evaluate_mover: Any = None
+    """EVAL(s, record), for a model whose games are searched; None: they look ahead one ply, or without quiescence."""
+    note_node: Any = None
+    """note_node(s, value, alpha, beta, record): note what a search says of a node."""
 
 
 class Model(Protocol):
     """Weights that learn."""
 
     game: Game
+    targets: tuple[str, ...]
+    """What it can learn; the first is usual."""
 
     @property
     def weights(self) -> np.ndarray: ...
@@ -46,14 +56,11 @@ class Model(Protocol):
     def arrays(self) -> Arrays:
         """What hooks get."""
 
-    def usual(self) -> Mapping[str, Any]:
-        """Return the settings of self-play that suit it, where none are given."""
+    def usual(self, target: str) -> Mapping[str, Any]:
+        """Return the settings of self-play that suit it and the target, where none are given."""
 
     def hooks(self) -> ModelHooks:
         """Return what learns inside the episode kernel."""
-
-    def twin(self) -> Self:
-        """Return another model of the same kind that shares no weights and knows nothing yet."""
 
     def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have in common with whoever goes on from it."""

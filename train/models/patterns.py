@@ -62,6 +62,8 @@ class PatternSettings(Settings):
 class PatternModel:
     """The tables of a game's pattern set."""
 
+    targets: tuple[str, ...] = ("td",)
+
     def __init__(
         self,
         game: Game,
@@ -119,7 +121,7 @@ class PatternModel:
         """Return float32[n_groups, entries], a copy."""
         return self.weights.reshape(self.layout.n_groups, self.layout.entries).copy()
 
-    def usual(self) -> dict[str, Any]:
+    def usual(self, target: str) -> dict[str, Any]:
         """Return the settings of self-play that suit the set, or are usual for tables."""
         own = PatternSettings.known()
         usual = {"step_size": 4.0, "lambda_": 0.6, "epsilon": 0.1, "max_opening_plies": 4 * self.game.opening_plies}
@@ -148,9 +150,8 @@ class PatternModel:
             TEMPORAL_COHERENCE=self.settings.temporal_coherence,
         )
         row, places = np.dtype((np.int32, (len(layout.places),))), len(layout.places)
-        return ModelHooks(
-            module.read, module.predict, module.prefetch, module.update, module.cell, row=row, parts=places
-        )
+        names = ("read", "predict", "prefetch", "update", "cell", "visit", "take")
+        return ModelHooks(**{name: getattr(module, name) for name in names}, row=row, parts=places)
 
     # --- checkpoints and evaluators ----------------------------------------------------------------------------------
     def identity(self) -> dict[str, Any]:

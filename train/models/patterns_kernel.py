@@ -50,12 +50,13 @@ def prefetch(row, start, weights, sums, record):
 
 @njit
 def update(row, start, error, step, weights, sums, record):
+    least = record.min_step_ratio  # read once: for all that is known, weights might stand there
     for p in range(N_PLACES):
         i = start + row[p]
         own = step
         if TEMPORAL_COHERENCE:
             if sums[i, 1] > 0:
-                own *= max(record.min_step_ratio, abs(np.float64(sums[i, 0])) / np.float64(sums[i, 1]))
+                own *= max(least, abs(np.float64(sums[i, 0])) / np.float64(sums[i, 1]))
             sums[i, 0] += np.float32(error)
             sums[i, 1] += np.float32(abs(error))
         weights[i] += np.float32(own * error)
@@ -64,3 +65,13 @@ def update(row, start, error, step, weights, sums, record):
 @njit
 def cell(i, record):
     return record.fresh[i]
+
+
+@njit
+def visit(row, record):
+    """Tables count nothing."""
+
+
+@njit
+def take(step, record):
+    """Nor do they learn from nodes."""

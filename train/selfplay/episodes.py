@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.evaluator import EvalKernel
 from evallearn.core.rng import scramble
 from evallearn.errors import SpecError
 from evallearn.evaluators.features import half_range
-from evallearn.train.models import Model
+from evallearn.train.leaves import search_options, search_record
+from evallearn.train.models import Model, ModelHooks
 from evallearn.train.selfplay.checkpoints import read_checkpoint, save_checkpoint
+from evallearn.train.selfplay.searches import searching_kernels
 from evallearn.train.selfplay.settings import ADVERSARY_WEIGHT, DEEPEST, RESIGN_PLAYTHROUGH, SelfPlaySettings
-from evallearn.train.targets import lambda_errors
+from evallearn.train.targets import TARGETS, lambda_errors
 
 HERE = Path(__file__).parent
-COUNTERS = ("counter", "games", "moves", "errors")
+COUNTERS = ("counter", "games", "moves", "nodes", "errors")
 
 
 class EpisodeLearner:
@@ -35,6 +38,9 @@ class EpisodeLearner:
         self.io = self._record()
         self.trail = np.zeros(rules.max_plies + 1, hooks.row)
         self.rows = np.zeros(rules.max_actions, hooks.row)
+        self.past = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
+        searches = hooks.evaluate_mover is not None
+        self.box = search_record(model.game, search_options(model.game)) if searches else np.zeros(1)
         self.kernels = kernels or _kernels(model, settings)
 
     def _record(self) -> np.ndarray:
@@ -44,13 +50,15 @@ class EpisodeLearner:
         assert rules is not None
         plies, actions = (rules.max_plies + 1,), (rules.max_actions,)
         fields: list[Any] = [
-            ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("games", "i8"), ("moves", "i8"), ("errors", "f8"),
+            ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("games", "i8"), ("moves", "i8"), ("nodes", "i8"),
+            ("errors", "f8"),
             ("step", "f8"), ("depth", "i8"), ("lambda_", "f8"), ("epsilon", "f8"), ("target_epsilon", "f8"),
             ("adversary_share", "f8"), ("adversary_cell", "i8"), ("max_opening_plies", "i8"),
             ("skips_openings", "i8"), ("resign_threshold", "f8"),
             ("actions", "i4", actions), ("values", "f8", actions), ("cell", "i4", actions), ("is_same", "i1", actions),
             ("child_group", "i8", actions), ("below", "i4", (DEEPEST, *actions)),
             ("mover", "i4", plies), ("group", "i8", plies), ("trace", "f8", plies), ("td_error", "f8", (*plies, 1)),
+            ("value", "f8", plies), ("found", "f8", plies), ("sign", "i8", plies),
         ]  # fmt: skip
         io = np.zeros(1, np.dtype(fields, align=True))
         io["words"], io["counter"] = game.encode(game.initial()), scramble(settings.seed)
@@ -69,7 +77,8 @@ class EpisodeLearner:
         settings, first = self.settings, self.games
         steps, depths = settings.steps(first, games, self.parts), settings.depths(first, games)
         try:
-            self.kernels.learn(self.io, *self.model.arrays, self.trail, self.rows, steps, depths)
+            arrays = *self.model.arrays, self.trail, self.rows, self.past
+            self.kernels.learn(self.io, self.box, *arrays, steps, depths)
         except COMPILE_ERRORS as error:
             raise explain_failure(error, f"{self.model.game.name}.rules") from None
 
@@ -85,6 +94,11 @@ class EpisodeLearner:
     @property
     def moves(self) -> int:
         return int(self.io["moves"][0])
+
+    @property
+    def nodes(self) -> int:
+        """Of all searches."""
+        return int(self.io["nodes"][0])
 
     @property
     def errors(self) -> float:
@@ -120,10 +134,13 @@ class EpisodeLearner:
 
 def require_episodes(model: Model, settings: SelfPlaySettings) -> None:
     """Refuse, up front, what cannot be learned in the episode kernel."""
-    game, rules = model.game, model.game.rules
+    game, rules, searches = model.game, model.game.rules, model.hooks().evaluate_mover is not None
     assert rules is not None
-    if rules.clock is not None:
+    if rules.clock is not None and not searches:
         raise SpecError(f"the rules of {game.name} look back, which games against itself do not: use selfplay and fit")
+    for name in ("adversary_share", "target_epsilon") if searches else ():
+        if value := getattr(settings, name):
+            raise SpecError(f"{name}={value!r}: give 0 for a model whose moves are searched")
     if settings.adversary_share and (settings.adversary_cell >= game.n_cells or rules.contents is not None):  # type: ignore[operator]  # no None
         raise SpecError(
             f"adversary_cell={settings.adversary_cell} is no cell that an adversary sees in {game.name}: give one of "
@@ -135,30 +152,60 @@ def _kernels(model: Model, settings: SelfPlaySettings) -> Any:
     from evallearn.compiled.bits import jitable
     from evallearn.compiled.hooks import bindings
     from evallearn.compiled.specialise import announce, specialise
+    from evallearn.search.common.repetition import looking_back
     from evallearn.train.draws import uniform
 
-    game, hooks = model.game, model.hooks()
-    rules, scale = game.rules, half_range(game)
+    game, hooks, target = model.game, model.hooks(), TARGETS[settings.target or "td"]
+    rules, searches = game.rules, hooks.evaluate_mover is not None
     assert rules is not None
-    adversary, deep = bool(settings.adversary_share), settings.depth > 1
-    ends = bindings(rules, "result", "is_terminal", "to_play", "utility_mover")
-    own = {"read": hooks.read, "predict": hooks.predict, "SCALE": scale}
+    adversary, deep = bool(settings.adversary_share), (settings.depth or 1) > 1 and not searches
+    ends = bindings(rules, "actions", "result", "is_terminal", "to_play", "utility_mover")
+    own = {"read": hooks.read, "predict": hooks.predict, "SCALE": half_range(game)}
     one_ply: Any = specialise(HERE / "one_ply_kernel.py", **ends, **own, cell=hooks.cell, ADVERSARY=adversary)
-    further: Any = specialise(HERE / "fixed_depth_kernel.py", **ends, **own, actions=rules.actions) if deep else None
+    further: Any = specialise(HERE / "fixed_depth_kernel.py", **ends, **own) if deep else None
+    policy = _search_policy(model, hooks, target.learn_at == "tree") if searches else one_ply
     module: Any = specialise(
         HERE / "episode_kernel.py",
-        **bindings(rules, "State", "actions", "result", "is_terminal", "to_play"),
-        **{name: getattr(hooks, name) for name in ("read", "predict", "prefetch", "update")},
-        **{name: getattr(one_ply, name) for name in ("choose", "backup", "adversarial")},
+        **bindings(rules, "State", "result", "is_terminal", "to_play", "utility_mover"),
+        **{name: getattr(hooks, name) for name in ("read", "predict", "prefetch", "update", "visit", "take")},
+        **{name: getattr(policy, name) for name in ("begin", "choose", "read_leaf")},
+        **{name: getattr(one_ply, name) for name in ("backup", "adversarial")},
         choose_deep=further.choose_deep if deep else one_ply.choose,
         lambda_errors=jitable(lambda_errors),
         uniform=uniform,
+        remember=looking_back(rules).remember,
         N_WORDS=rules.n_words,
         N_ROW=hooks.row.shape[0],
-        ADVERSARY=adversary,
+        SCALE=half_range(game),
+        HAS_CLOCK=rules.clock is not None,
+        SEARCHES=searches,
         DEEP=deep,
+        ADVERSARY=adversary,
+        NEXT=searches and target.backup == "next",
+        LEAVES=searches and target.learn_at == "leaf",
+        AT_ONCE=searches and target.backup == "search",
+        EVERY_NODE=searches and target.learn_at == "tree",
         ADVERSARY_WEIGHT=ADVERSARY_WEIGHT,
         RESIGN_PLAYTHROUGH=RESIGN_PLAYTHROUGH,
     )
     announce(f"games of {game.name} against itself", module.learn)
     return module
+
+
+def _search_policy(model: Model, hooks: ModelHooks, every_node: bool) -> Any:
+    """Return search_policy_kernel.py for the model's own searches."""
+    from evallearn.compiled.hooks import bindings
+    from evallearn.compiled.specialise import specialise
+
+    game = model.game
+    assert game.rules is not None
+    own = EvalKernel(params=model.arrays[2], evaluate_player=None, evaluate_mover=hooks.evaluate_mover)  # type: ignore[arg-type]  # not asked
+    found = searching_kernels(game, own, hooks.note_node if every_node else None)
+    return specialise(
+        HERE / "search_policy_kernel.py",
+        **bindings(game.rules, "to_play"),
+        begin_search=found["begin"],
+        **{name: found[name] for name in ("shuffle", "search", "leaf_of")},
+        read=hooks.read,
+        SCALE=half_range(game),
+    )

@@ -37,7 +37,7 @@ def value_ahead(s, depth, alpha, beta, io, weights, sums, record, rows):
 
 
 @njit
-def choose_deep(s, n, io, weights, sums, record, rows):
+def choose_deep(s, n, io, box, weights, sums, record, rows):
     """Return the number of the best action, the first of equal ones; io.values of all others are bounds."""
     chosen = 0
     best = -np.inf

@@ -1,10 +1,10 @@
 # mypy: ignore-errors
 """Template: the policy that looks one ply ahead. See `episodes.py`; the names below are injected.
 
-result, is_terminal, to_play, utility_mover    the game's `Rules`
-read, predict, cell                            the model's hooks
-SCALE, ADVERSARY                               a win's worth; whether somebody minds a cell
-CACHE                                          whether the disk cache is on
+actions, result, is_terminal, to_play, utility_mover    the game's `Rules`
+read, predict, cell                                     the model's hooks
+SCALE, ADVERSARY                                        a win's worth; whether somebody minds a cell
+CACHE                                                   whether the disk cache is on
 """
 
 import numpy as np
@@ -12,7 +12,19 @@ from numba import njit
 
 
 @njit
-def choose(s, n, io, weights, sums, record, rows):
+def begin(s, n_past, io, box, past):
+    """Write the actions of `s`; return how many there are, or -1 where the game is over."""
+    return np.int64(-1) if is_terminal(s) else np.int64(actions(s, io.actions))
+
+
+@njit
+def read_leaf(s, row, io, box, weights, sums, record):
+    """Read the position itself: one ply ahead there is no other; return (its group, 1 for the same mover)."""
+    return read(s, row, weights, sums, record), 1
+
+
+@njit
+def choose(s, n, io, box, weights, sums, record, rows):
     """Return the number of the best action, the first of equal ones.
 
     io.values are the values of all to the mover; rows and io.child_group what the model reads of the states after them,

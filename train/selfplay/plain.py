@@ -2,78 +2,75 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evallearn.core.game import State
+from evallearn.core.game import Action, State
 from evallearn.evaluators.features import half_range
-from evallearn.evaluators.squash import squash
 from evallearn.train.draws import Draws
+from evallearn.train.models import Model
 from evallearn.train.models.patterns import PatternModel
+from evallearn.train.models.plain import PlainLinear, plain_model
 from evallearn.train.selfplay.rounds import learner_seed
+from evallearn.train.selfplay.searches_plain import PlainSearches
 from evallearn.train.selfplay.settings import ADVERSARY_WEIGHT, RESIGN_PLAYTHROUGH, SelfPlaySettings, inverse
+from evallearn.train.targets import TARGETS
 
 
 class Decision(NamedTuple):
     """A position of a game."""
 
     mover: int
-    row: list[int]
-    """What the model reads of it."""
+    row: Any
+    """What the model reads of it, or of the leaf of its search; None where that is the end of the game."""
     td_error: float
-    """What look-ahead says, less what the model said."""
+    """What it was compared with, less what the model said."""
     trace: float
     """The probability of the move by the target: 1 for the best and 0 for others if nothing is random."""
+    sign: int = 1
+    """-1 where the row is seen by the other player."""
+    value: float = 0.0
+    """What the model said, to the mover."""
 
 
-class PlainTables:
-    """`PatternModel`, slowly."""
+class Choice(NamedTuple):
+    """What look-ahead says of a position."""
 
-    def __init__(self, model: PatternModel) -> None:
-        self.layout, self.game, self.settings = model.layout, model.game, model.settings
-        self.weights, self.error_sums = np.zeros_like(model.weights), np.zeros_like(model.error_sums)
-
-    def read(self, s: State) -> list[int]:
-        """Return where the weights of `s` stand, as its mover sees it."""
-        start = self.layout.group(s) * self.layout.entries
-        return [start + i for i in self.layout.indices([int(c) for c in self.game.cells(s, self.game.to_play(s))])]
-
-    def predict(self, row: list[int]) -> float:
-        """Return the value to the mover, as a share of a win."""
-        n, sums = len(row) - len(row) % 4, [0.0] * 4
-        for k, i in enumerate(row):
-            sums[k % 4 if k < n else 0] += float(self.weights[i])
-        return squash((sums[0] + sums[1]) + (sums[2] + sums[3]))
-
-    def update(self, row: list[int], error: float, step: float) -> None:
-        for i in row:
-            own = step
-            if self.settings.temporal_coherence:
-                net, total = self.error_sums[i]
-                if total > 0:
-                    own *= max(self.settings.min_step_ratio or 0.0, abs(float(net)) / float(total))
-                self.error_sums[i] += np.float32(error), np.float32(abs(error))
-            self.weights[i] += np.float32(own * error)
+    best: int
+    values: list[float]
+    """Of all actions to the mover; of a search, the best one's alone."""
+    leaf: State | None = None
+    """Where the value of a search comes from."""
 
 
 class PlainEpisodes:
     """The same weights as `EpisodeLearner` after the same games, slowly."""
 
-    def __init__(self, model: PatternModel, settings: SelfPlaySettings) -> None:
-        self.model, self.game, self.settings = PlainTables(model), model.game, settings.suited(model.usual())
-        self.parts = len(model.layout.places)
-        self.uniform, self.games, self.moves, self.errors = Draws(settings.seed).uniform, 0, 0, 0.0
+    def __init__(self, model: Model, settings: SelfPlaySettings) -> None:
+        self.model, self.game, self.settings = plain_model(model), model.game, settings.suited(model)
+        self.scale, self.draws = half_range(self.game), Draws(settings.seed)
+        self.uniform, self.games, self.moves, self.errors = self.draws.uniform, 0, 0, 0.0
+        target = TARGETS[self.settings.target or "td"]
+        self.searches: PlainSearches | None = None
+        if isinstance(self.model, PlainLinear):
+            self.searches = PlainSearches(self.game, self.model.evaluator, 1, self.draws)
+            self.searches.searching.note = self.model.note_node if target.learn_at == "tree" else None
+        self.leaves, self.every_node = target.learn_at == "leaf", target.learn_at == "tree"
+        self.compares_next = self.searches is not None and target.backup == "next"
+        self.at_once = self.searches is not None and target.backup == "search"
 
     @property
     def weights(self) -> np.ndarray:
-        return self.model.weights
+        weights: np.ndarray = self.model.weights
+        return weights
 
+    # --- looking ahead -----------------------------------------------------------------------------------------------
     def value(self, s: State) -> float:
         """Return what `s` is worth to its mover, as a share of a win."""
         if self.game.is_terminal(s):
-            return self.game.utility(s, self.game.to_play(s)) / half_range(self.game)
-        return self.model.predict(self.model.read(s))
+            return self.game.utility(s, self.game.to_play(s)) / self.scale
+        return float(self.model.predict(self.model.read(s)))
 
     def ahead(self, s: State, depth: int, player: int) -> float:
         """Return the value to the player by so many plies of minimax: what alpha-beta finds, without its bounds."""
@@ -83,23 +80,16 @@ class PlainEpisodes:
         best = max(self.ahead(self.game.result(s, a), depth - 1, mover) for a in self.game.actions(s))
         return best if mover == player else -best
 
-    def learn_from(self, path: list[Decision], step: float) -> None:
-        """Every position learns from its own error, and from lambda of what followed, as far as that is likely."""
-        total, follower, lambda_ = 0.0, -1, self.settings.lambda_ or 0.0
-        for decision in reversed(path):
-            total = total if decision.mover == follower else -total
-            total = decision.td_error + lambda_ * (decision.trace * total)
-            self.model.update(decision.row, total, step)
-            follower = decision.mover
-
-    def step(self) -> float:
-        """Return the step of this game, for each weight of a position."""
-        settings, schedule, games = self.settings, self.settings.schedule, self.games
-        length = 0 if schedule.shape == "constant" else schedule.games
-        since = games - settings.deep_from
-        gone = games * inverse(settings.deep_from) if since < 0 else since * inverse(settings.deep_games or length)
-        left = schedule.final + (1.0 - schedule.final) * max(0.0, 1.0 - gone)
-        return left * (schedule.initial or 0.0) / (self.parts * (1.0 + games * inverse(schedule.half_life)))
+    def choose(self, s: State, choices: list[Action], depth: int) -> Choice:
+        """Look ahead; a search shuffles the choices before."""
+        game = self.game
+        if self.searches is None:
+            values = [self.ahead(game.result(s, a), depth - 1, game.to_play(s)) for a in choices]
+            return Choice(values.index(max(values)), values)
+        self.searches.depth = depth
+        self.searches.shuffle(choices)
+        best, value, line = self.searches.search(s, choices)
+        return Choice(best, [value / self.scale], self.searches.leaf_of(s, line) if self.leaves else None)
 
     def backup(self, values: list[float]) -> float:
         """Return what a position is worth whose actions are worth `values`, a share of them being random."""
@@ -110,6 +100,7 @@ class PlainEpisodes:
             total += value
         return (1.0 - epsilon) * max(values) + epsilon * (total / len(values))
 
+    # --- whom one plays against --------------------------------------------------------------------------------------
     def adversary(self) -> tuple[int, float]:
         """Return (the adversary of this game, or -1; what each 1 less in its cell is worth to it)."""
         if not self.settings.adversary_share or self.uniform() >= self.settings.adversary_share:
@@ -118,17 +109,58 @@ class PlainEpisodes:
 
     def adversarial(self, s: State, values: list[float], weight: float) -> int:
         """Return the number of an adversary's action; of equal ones the best by its value, or else the first."""
-        left = []
+        left, cell = [], self.settings.adversary_cell or 0
         for a in self.game.actions(s):
             after = self.game.result(s, a)
             over = self.game.is_terminal(after)
-            left.append(
-                0 if over else self.game.cells(after, self.game.to_play(after))[self.settings.adversary_cell or 0]
-            )
-        wanted = [value - weight * cell for value, cell in zip(values, left, strict=True)]
+            left.append(0 if over else self.game.cells(after, self.game.to_play(after))[cell])
+        wanted = [value - weight * amount for value, amount in zip(values, left, strict=True)]
         best = values.index(max(values))
         return best if wanted[best] == max(wanted) else wanted.index(max(wanted))
 
+    # --- learning ----------------------------------------------------------------------------------------------------
+    def step(self) -> float:
+        """Return the step of this game, for each weight of a position."""
+        settings, schedule, games = self.settings, self.settings.schedule, self.games
+        length = 0 if schedule.shape == "constant" else schedule.games
+        since = games - settings.deep_from
+        gone = games * inverse(settings.deep_from) if since < 0 else since * inverse(settings.deep_games or length)
+        left = schedule.final + (1.0 - schedule.final) * max(0.0, 1.0 - gone)
+        parts: int = self.model.parts
+        return left * (schedule.initial or 0.0) / (parts * (1.0 + games * inverse(schedule.half_life)))
+
+    def compare_with_next(self, path: list[Decision], found: list[float], end: State) -> None:
+        """Compare every position with the next one, the last with the end; with the search where that was not best."""
+        following, mover = self.value(end) if self.game.is_terminal(end) else 0.0, self.game.to_play(end)
+        for t in reversed(range(len(path))):
+            following = following if path[t].mover == mover else -following
+            error = (following if path[t].trace > 0.0 else found[t]) - path[t].value
+            path[t] = path[t]._replace(td_error=error)
+            following, mover = path[t].value, path[t].mover
+
+    def learn_from(self, path: list[Decision], step: float) -> None:
+        """Every position learns from its own error, and from lambda of what followed, as far as that is likely."""
+        total, follower, lambda_, errors = 0.0, -1, self.settings.lambda_ or 0.0, list[float]()
+        for decision in reversed(path):
+            total = total if decision.mover == follower else -total
+            total = decision.td_error + lambda_ * (decision.trace * total)
+            errors, follower = [total, *errors], decision.mover
+        lessons = list(zip(path, errors, strict=True))
+        for decision, error in lessons if self.compares_next else lessons[::-1]:
+            if self.compares_next and decision.row is not None:
+                error = decision.sign * (decision.value + error) - self.model.predict(decision.row)
+                self.errors += abs(error)
+            if decision.row is not None:
+                self.model.update(decision.row, error, step)
+
+    def learn_at_once(self, row: Any, error: float) -> None:
+        """What the search has just said of a position, or of all nodes below it, is learned."""
+        if self.every_node:
+            self.model.take(self.step())
+        else:
+            self.model.update(row, error, self.step())
+
+    # --- games -------------------------------------------------------------------------------------------------------
     def opened(self, s: State, plies: int) -> State:
         """Return the position after so many random moves, or fewer where the game is over."""
         for _ in range(plies):
@@ -137,11 +169,20 @@ class PlainEpisodes:
                 s = self.game.result(s, choices[int(self.uniform() * len(choices))])
         return s
 
+    def decision(self, s: State, choice: Choice, row: Any, value: float, trace: float) -> Decision:
+        """Return what is learned there: at the root or at the leaf."""
+        mover, sign, leaf, found = self.game.to_play(s), 1, choice.leaf, self.backup(choice.values)
+        error = found - value
+        if leaf is not None:
+            sign = 1 if self.game.to_play(leaf) == mover else -1
+            row, value = None if self.game.is_terminal(leaf) else self.model.read(leaf), found
+        return Decision(mover, row, error, trace, sign, value)
+
     def play(self) -> None:
         """Play one game against itself."""
         game, settings = self.game, self.settings
-        s, path = game.initial(), list[Decision]()
-        depth = settings.depth if self.games >= settings.deep_from else 1
+        s, path, all_found = game.initial(), list[Decision](), list[float]()
+        depth = settings.depth or 1 if self.games >= settings.deep_from else 1
         opening = int(self.uniform() * ((settings.max_opening_plies or 0) + 1))
         adversary, weight = self.adversary()
         threshold, epsilon, random = settings.resign_threshold or 1.0, settings.epsilon or 0.0, settings.target_epsilon
@@ -150,19 +191,31 @@ class PlainEpisodes:
             s, opening = self.opened(s, opening), 0
         resigned = False
         while not (resigned or game.is_terminal(s)):
-            choices, value = game.actions(s), self.value(s)
-            values = [self.ahead(game.result(s, a), depth - 1, game.to_play(s)) for a in choices]
-            chosen = best = values.index(max(values))
+            row, choices = self.model.read(s), list(game.actions(s))
+            if self.searches is not None:
+                self.model.visit(row)
+            value = self.model.predict(row)
+            choice = self.choose(s, choices, depth)
+            found = self.backup(choice.values)
+            if self.at_once:
+                self.learn_at_once(row, found - value)
+            chosen = choice.best
             if game.to_play(s) == adversary:
-                chosen = self.adversarial(s, values, weight)
+                chosen = self.adversarial(s, choice.values, weight)
             if len(path) < opening or self.uniform() < epsilon:
                 chosen = int(self.uniform() * len(choices))
-            trace = (1.0 - (random or 0.0)) * (chosen == best) + (random or 0.0) / len(choices)
-            path.append(Decision(game.to_play(s), self.model.read(s), self.backup(values) - value, trace))
-            resigned = len(path) > opening and abs(value) > threshold and abs(max(values)) > threshold
+            trace = (1.0 - (random or 0.0)) * (chosen == choice.best) + (random or 0.0) / len(choices)
+            path.append(self.decision(s, choice, row, value, trace))
+            all_found.append(found)
+            resigned = len(path) > opening and abs(value) > threshold and abs(max(choice.values)) > threshold
             s = game.result(s, choices[chosen])
-        self.learn_from(path, self.step())
-        for decision in path:
+        if resigned:
+            path[-1] = path[-1]._replace(trace=0.0)  # what followed is not known
+        if self.compares_next:
+            self.compare_with_next(path, all_found, s)
+        if not self.at_once:
+            self.learn_from(path, self.step())
+        for decision in [] if self.compares_next else path:
             self.errors += abs(decision.td_error)
         self.games, self.moves = self.games + 1, self.moves + len(path)
 
@@ -171,7 +224,7 @@ class PlainMerging:
     """The same weights as `MergingLearner` after as many rounds, slowly."""
 
     def __init__(self, model: PatternModel, settings: SelfPlaySettings) -> None:
-        suited, seed = settings.suited(model.usual()), settings.seed
+        suited, seed = settings.suited(model), settings.seed
         self.members = [
             PlainEpisodes(model, suited.of_learner(i, learner_seed(seed, i))) for i in range(settings.learners)
         ]

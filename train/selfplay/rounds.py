@@ -66,6 +66,10 @@ class MergingLearner:
         return sum(m.moves for m in self.members)
 
     @property
+    def nodes(self) -> int:
+        return sum(m.nodes for m in self.members)
+
+    @property
     def errors(self) -> float:
         """The sum of |backup - value| over all moves."""
         return sum(m.errors for m in self.members)

@@ -22,12 +22,20 @@ who both think that few discs are good never find out how they come to have none
 
 With `depth` above 1 the backup is what alpha-beta of that depth says with the model itself, in all games or in the last
 ones, `deep_games`; the step then begins anew.
+
+That is `td` for tables. A linear model plays by alpha-beta of `depth` plies, ended by the game's quiescence, and learns
+
+td          what the next position was worth to it, and at the end the outcome; after a move that was not the best, what
+            the search said instead
+tdleaf      the same of the searches' values, learned where they come from: at the leaves (Baxter, Tridgell & Weaver)
+rootstrap   what the search said of the position, at once
+treestrap   what the search said of it, and of every node of its tree; where pruning left a bound, only if the model
+            breaks it (Veness, Silver, Uther & Blair 2009); where quiescence would go on, not at all
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
@@ -46,6 +54,8 @@ from evallearn.core.settings import (
     whole,
 )
 from evallearn.errors import SpecError, unknown
+from evallearn.train.models import Model
+from evallearn.train.targets import SEARCH_TARGETS
 
 DEEPEST = 12
 """Plies; a target that costs more than a million positions teaches too little."""
@@ -90,7 +100,10 @@ class Schedule(Settings):
 class SelfPlaySettings(Settings):
     """How to learn; see the module's text."""
 
-    depth: int = setting(1, "Plies of look-ahead behind a target.", whole(1, DEEPEST))
+    target: str | None = setting(
+        None, "What a position should be worth: td, tdleaf, rootstrap or treestrap.", choices=SEARCH_TARGETS, auto=SUITS
+    )
+    depth: int | None = setting(None, "Plies of look-ahead behind a target.", whole(1, DEEPEST), auto=SUITS)
     deep_games: int = setting(
         0, "The last games of the schedule, the only ones with that depth; 0: all.", GAMES_OR_NONE
     )
@@ -120,7 +133,7 @@ class SelfPlaySettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        shallow = self.depth == 1  # deep targets know the value of the best action alone
+        shallow = self.depth in (None, 1)  # deep targets know the value of the best action alone
         adversary, cell, every = self.adversary_share or 0.0, self.adversary_cell, self.merge_every
         for name, value, ok, remedy in (
             ("target_epsilon", self.target_epsilon, shallow or not self.target_epsilon, "0 with depth above 1"),
@@ -132,12 +145,16 @@ class SelfPlaySettings(Settings):
             if not ok:
                 raise SpecError(f"{name}={value!r}: give {remedy}")
 
-    def suited(self, usual: Mapping[str, Any]) -> Self:
-        """Return the same with every None replaced by what is usual for a model."""
+    def suited(self, model: Model) -> Self:
+        """Return the same with every None replaced by what is usual for the model."""
+        target = self.target or model.targets[0]
+        if target not in model.targets:
+            raise SpecError(f"target={target!r}: {type(model).__name__} learns {' or '.join(model.targets)}")
+        usual = model.usual(target)
         for name in usual:
             if name not in DEFAULTS and name != "step_size":
                 raise unknown("setting that suits a model", name, [*DEFAULTS, "step_size"])
-        known = {**DEFAULTS, **usual}
+        known = {**DEFAULTS, **usual, "target": target}
         names = [f.name for f in fields(self) if f.name != "schedule" and getattr(self, f.name) is None]
         initial = self.schedule.initial if self.schedule.initial is not None else known["step_size"]
         return replace(self, schedule=replace(self.schedule, initial=initial), **{name: known[name] for name in names})
@@ -149,7 +166,7 @@ class SelfPlaySettings(Settings):
 
     def depths(self, first: int, games: int) -> np.ndarray:
         """Return int64[games]: the plies of look-ahead from game `first` on."""
-        return np.where(np.arange(first, first + games) >= self.deep_from, self.depth, 1)
+        return np.where(np.arange(first, first + games) >= self.deep_from, self.depth or 1, 1)
 
     def steps(self, first: int, games: int, parts: int) -> np.ndarray:
         """Return float64[games]: the step from game `first` on, for each of so many weights that share it.
@@ -172,6 +189,7 @@ class SelfPlaySettings(Settings):
 
 
 DEFAULTS: dict[str, Any] = {
+    "depth": 1,
     "lambda_": 0.7, "epsilon": 0.05, "target_epsilon": 0.0, "adversary_share": 0.0, "adversary_cell": -1,
     "max_opening_plies": 0, "train_on_openings": True, "resign_threshold": 1.0, "merge_every": 20_000,
 }  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from evallearn.errors import Diverged
+from evallearn.errors import Diverged, SpecError
+from evallearn.train.models import Model
 from evallearn.train.models.patterns import PatternModel
 from evallearn.train.selfplay.episodes import EpisodeLearner
 from evallearn.train.selfplay.rounds import MergingLearner
@@ -18,15 +19,20 @@ class SelfPlayTrainer:
 
     training: Training
 
-    def __init__(self, model: PatternModel, settings: SelfPlaySettings | None = None) -> None:
+    def __init__(self, model: Model, settings: SelfPlaySettings | None = None) -> None:
         """settings: what is None there, the model says, or else is usual.
 
         Raises SpecError for what cannot work, before anything is played.
         """
         self.model = model
-        self.settings = (settings or SelfPlaySettings()).suited(model.usual())
-        several = self.settings.learners > 1
-        self.learner = MergingLearner(model, self.settings) if several else EpisodeLearner(model, self.settings)
+        self.settings = (settings or SelfPlaySettings()).suited(model)
+        self.learner: EpisodeLearner | MergingLearner
+        if self.settings.learners == 1:
+            self.learner = EpisodeLearner(model, self.settings)
+        elif isinstance(model, PatternModel):
+            self.learner = MergingLearner(model, self.settings)
+        else:
+            raise SpecError(f"learners={self.settings.learners}: {type(model).__name__} does not merge; take 1")
 
     def fit(
         self,
@@ -54,5 +60,5 @@ class SelfPlayTrainer:
         return self.training
 
     def _keep(self, now: Progress) -> None:
-        details = {"method": "td", "games": now.games, "moves": now.moves, "seed": self.settings.seed}
+        details = {"method": self.settings.target, "games": now.games, "moves": now.moves, "seed": self.settings.seed}
         self.training = Training(now, details, self.model.freezer())

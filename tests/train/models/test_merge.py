@@ -35,7 +35,7 @@ def how(*, schedule: Schedule | None = None, **settings) -> SelfPlaySettings:
 
 def team(**settings) -> MergingLearner:
     one = model()
-    return MergingLearner(one, how(**settings).suited(one.usual()))
+    return MergingLearner(one, how(**settings).suited(one))
 
 
 @pytest.mark.parametrize("learners", [2, 3])
@@ -79,7 +79,7 @@ def test_learners_begin_with_what_the_model_knows():
     one = model()
     SelfPlayTrainer(one, how()).fit(games=50)
     before = one.weights.copy(), one.error_sums.copy()
-    both = MergingLearner(one, how(learners=2).suited(one.usual()))
+    both = MergingLearner(one, how(learners=2).suited(one))
     for ours in both.merged.models:
         assert ours.weights.tobytes() == before[0].tobytes()
         assert ours.error_sums.tobytes() == before[1].tobytes() == both.merged.known.tobytes()

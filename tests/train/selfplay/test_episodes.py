@@ -36,7 +36,7 @@ def chosen(game: Game, patterns: PatternSet, settings: dict[str, Any]) -> tuple[
 
 def learner(game: Game | None = None, patterns: PatternSet = LINES, **settings: Any) -> EpisodeLearner:
     model, how = chosen(game or ConnectFour(), patterns, settings)
-    return EpisodeLearner(model, how.suited(model.usual()))
+    return EpisodeLearner(model, how.suited(model))
 
 
 def plain_one(game: Game | None = None, patterns: PatternSet = LINES, **settings: Any) -> PlainEpisodes:
@@ -177,7 +177,7 @@ def test_first_step_moves_the_value_towards_a_win_by_the_step_size() -> None:
     assert game.is_terminal(game.result(last, 3))
     errors = (0.0, 1.0 - plain.value(last))
     path = [Decision(game.to_play(s), plain.model.read(s), e, 1.0) for s, e in zip((before, last), errors, strict=True)]
-    plain.learn_from(path, 0.5 / plain.parts)
+    plain.learn_from(path, 0.5 / plain.model.parts)
     assert plain.value(last) == pytest.approx(math.tanh(0.5), abs=0.2)
     assert plain.value(last) > 0 > plain.value(before)
 

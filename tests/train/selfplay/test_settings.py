@@ -13,6 +13,7 @@ from evallearn.core.patterns import PatternSet
 from evallearn.errors import SpecError
 from evallearn.games.connect_four import ConnectFour
 from evallearn.games.othello import Othello
+from evallearn.train.models.linear import LinearModel
 from evallearn.train.models.patterns import PatternModel, PatternSettings
 from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
@@ -103,11 +104,11 @@ def test_settings_that_make_no_sense_are_refused(kind: Any, setting: dict[str, A
 def test_settings_come_from_the_caller_then_the_set_then_what_is_usual() -> None:
     learning = {"step_size": 0.5, "lambda_": 0.25, "max_opening_plies": 3, "min_step_ratio": 0.2}
     model = PatternModel(Othello(), PatternSet(patterns=[(0, 1)], note="", learning=learning))
-    settings = SelfPlaySettings(lambda_=0.0).suited(model.usual())
+    settings = SelfPlaySettings(lambda_=0.0).suited(model)
     assert (settings.schedule.initial, settings.lambda_, settings.epsilon) == (0.5, 0.0, 0.1)
     assert (settings.max_opening_plies, settings.merge_every, settings.train_on_openings) == (3, 20_000, True)
     assert (model.settings.temporal_coherence, model.settings.min_step_ratio) == (True, 0.2)
-    usual = PatternModel(Othello(), PatternSet(patterns=[(0, 1)], note="")).usual()
+    usual = PatternModel(Othello(), PatternSet(patterns=[(0, 1)], note=""))
     assert SelfPlaySettings(schedule=Schedule(initial=2.0)).suited(usual).max_opening_plies == 40
     assert SelfPlaySettings().suited(usual).schedule.initial == 4.0
 
@@ -116,6 +117,15 @@ def test_set_that_names_no_setting_is_refused() -> None:
     model = PatternModel(Othello(), PatternSet(patterns=[(0, 1)], note="", learning={"lamda_": 0.5}))
     with pytest.raises(SpecError, match="unknown setting that suits a model 'lamda_': did you mean 'lambda_'"):
         SelfPlayTrainer(model)
+
+
+def test_what_suits_a_linear_model_depends_on_the_target() -> None:
+    model = LinearModel(Othello())
+    found = [SelfPlaySettings(target=target).suited(model) for target in (None, "td")]
+    assert [(s.target, s.schedule.initial, s.depth) for s in found] == [("treestrap", 0.1, 2), ("td", 0.05, 2)]
+    assert found[0].train_on_openings is False
+    with pytest.raises(SpecError, match="target='tdleaf': PatternModel learns td"):
+        SelfPlaySettings(target="tdleaf").suited(PatternModel(ConnectFour(), LINES))
 
 
 class Uncompiled(ConnectFour):
