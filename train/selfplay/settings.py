@@ -36,7 +36,7 @@ treestrap   what the search said of it, and of every node of its tree; where pru
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -96,6 +96,9 @@ class Schedule(Settings):
         return result
 
 
+UNCHANGING = Schedule()
+
+
 @dataclass(frozen=True, kw_only=True)
 class SelfPlaySettings(Settings):
     """How to learn; see the module's text."""
@@ -124,7 +127,7 @@ class SelfPlaySettings(Settings):
         None, "A value, as a share of a win, that ends nine of ten games; 1: none.", number(above=0, at_most=1),
         auto=SUITS,
     )  # fmt: skip
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: Schedule = UNCHANGING
     learners: int = setting(1, "Learners side by side, a core and weights for each.", whole(1, MOST_LEARNERS))
     merge_every: int | None = setting(
         None, "Games of all learners, about, after which they merge what they learned.", GAMES, auto=SUITS
