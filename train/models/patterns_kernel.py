@@ -8,14 +8,15 @@ N_PLACES, ENTRIES                  of the layout
 TEMPORAL_COHERENCE                 whether every weight has a step of its own
 CACHE                              whether the disk cache is on
 
-A row holds the table index of every place; a group is where the tables of a phase and a player begin.
+A row holds the table index of every place; a group is where the tables of a phase and a player begin. All are inlined:
+as calls, with three arrays each, they cost 6 to 8 % of the speed.
 """
 
 import numpy as np
 from numba import njit
 
 
-@njit
+@njit(inline="always")
 def read(s, row, weights, sums, record):
     side = to_play(s)
     look(s, record, side)
@@ -26,7 +27,7 @@ def read(s, row, weights, sums, record):
     return start
 
 
-@njit
+@njit(inline="always")
 def predict(row, start, weights, sums, record):
     """Four sums side by side are twice as fast as one, and the order is fixed."""
     a = b = c = d = 0.0
@@ -41,14 +42,14 @@ def predict(row, start, weights, sums, record):
     return squash((a + b) + (c + d))
 
 
-@njit
+@njit(inline="always")
 def prefetch(row, start, weights, sums, record):
     if TEMPORAL_COHERENCE:
         for p in range(N_PLACES):
             fetch(sums, 2 * (start + row[p]))
 
 
-@njit
+@njit(inline="always")
 def update(row, start, error, step, weights, sums, record):
     least = record.min_step_ratio  # read once: for all that is known, weights might stand there
     for p in range(N_PLACES):
@@ -62,16 +63,16 @@ def update(row, start, error, step, weights, sums, record):
         weights[i] += np.float32(own * error)
 
 
-@njit
+@njit(inline="always")
 def cell(i, record):
     return record.fresh[i]
 
 
-@njit
+@njit(inline="always")
 def visit(row, record):
     """Tables count nothing."""
 
 
-@njit
+@njit(inline="always")
 def take(step, record):
     """Nor do they learn from nodes."""
