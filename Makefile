@@ -37,6 +37,7 @@ bench: $(READY)
 	$(BIN)/evallearn bench search
 	$(BIN)/evallearn bench chance
 	$(BIN)/evallearn bench mcts
+	$(BIN)/evallearn bench learn
 
 $(READY): pyproject.toml setup.py constraints.txt
 	$(PYTHON) -m venv .venv

@@ -29,7 +29,7 @@ from evallearn.core.trust import FULL_TRUST
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.learn import fit_evaluator
-from evallearn.train import OnlineTrainer
+from evallearn.train import LinearModel, Schedule, SelfPlaySettings, SelfPlayTrainer
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,13 @@ def beginning(game: Game, plan: Plan, given: argparse.Namespace) -> Evaluator:
     """The Eval whose games teach the first generation."""
     if isinstance(plan.start, str):
         return parse_evaluator(plan.start, game, trust=FULL_TRUST)
-    trainer = OnlineTrainer("td", depth=TD_DEPTH, horizon=plan.start, seed=given.seed)
+    schedule = Schedule(shape="linear", games=plan.start)
+    settings = SelfPlaySettings(target="td", depth=TD_DEPTH, seed=given.seed, schedule=schedule)
     given.run.mkdir(parents=True, exist_ok=True)
-    trainer.fit(game, games=plan.start, checkpoint=given.run / "td.checkpoint")
-    save_evaluator(trainer.evaluator({"name": f"{game.name}-td"}), given.run / f"{game.name}-td.safetensors")
-    print(f"{game.name}-td: {trainer.games_} games, {trainer.moves_} moves", flush=True)
+    trainer = SelfPlayTrainer(LinearModel(game), settings)
+    training = trainer.fit(games=plan.start, checkpoint=given.run / "td.checkpoint")
+    save_evaluator(training.freeze({"name": f"{game.name}-td"}), given.run / f"{game.name}-td.safetensors")
+    print(f"{game.name}-td: {training.games} games, {training.moves} moves", flush=True)
     return load_evaluator(given.run / f"{game.name}-td.safetensors", game)
 
 

@@ -24,8 +24,10 @@ from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.evaluators import LinearEval
 from evallearn.train import ArrayStream, LinearEvalTrainer
 from evallearn.train.leaves import QuietStream
-from evallearn.train.online_trainer import OnlineTrainer
-from evallearn.train.self_taught import Progress
+from evallearn.train.models.linear import LinearModel
+from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
+from evallearn.train.selfplay.trainer import SelfPlayTrainer
+from evallearn.train.training import Progress
 
 PIECES = ("pawns", "knights", "bishops", "rooks", "queens")
 OTHERS = ("king_centre", "lone_king", "passed_pawns", "passed_advance")
@@ -44,24 +46,25 @@ def tell(name: str, weights: np.ndarray) -> None:
 
 def by_treestrap(options: argparse.Namespace) -> LinearEval:
     game = get_game("chess")
-    trainer = OnlineTrainer(
-        "treestrap", depth=options.depth, alpha=options.alpha, horizon=options.games, only=PIECES + OTHERS,
-        by_phase=False, epsilon=options.epsilon, opening_plies=options.opening_plies, seed=options.seed,
+    model = LinearModel(game, features=PIECES + OTHERS, per_phase=False)
+    settings = SelfPlaySettings(
+        target="treestrap", depth=options.depth, epsilon=options.epsilon, max_opening_plies=options.max_opening_plies,
+        seed=options.seed, schedule=Schedule(initial=options.step_size, shape="linear", games=options.games),
     )  # fmt: skip
     start, last = time.perf_counter(), [0.0]
 
     def report(now: Progress) -> None:
         if now.seconds - last[0] > REPORT_EVERY:
             last[0] = now.seconds
-            tell(f"{now.seconds:5.0f} s, {now.games:,} games", trainer.weights_[0, :5])
+            tell(f"{now.seconds:5.0f} s, {now.games:,} games", model.weights[0, :5])
 
-    trainer.fit(game, games=options.games, on_progress=report)
+    training = SelfPlayTrainer(model, settings).fit(games=options.games, on_progress=report)
     seconds = time.perf_counter() - start
     tell(
-        f"treestrap, {trainer.games_:,} games, {trainer.moves_:,} moves, {seconds / 60:.1f} min",
-        trainer.weights_[0, :5],
+        f"treestrap, {training.games:,} games, {training.moves:,} moves, {seconds / 60:.1f} min",
+        model.weights[0, :5],
     )
-    return trainer.evaluator({"name": "material"})
+    return model.evaluator({"name": "material"})
 
 
 def by_texel(evaluator: LinearEval, options: argparse.Namespace) -> None:
@@ -82,9 +85,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=4000)
     parser.add_argument("--depth", type=int, default=2)
-    parser.add_argument("--alpha", type=float, default=0.05)
+    parser.add_argument("--step-size", type=float, default=0.05)
     parser.add_argument("--epsilon", type=float, default=0.01)
-    parser.add_argument("--opening-plies", type=int, default=12)
+    parser.add_argument("--max-opening-plies", type=int, default=12)
     parser.add_argument("--records", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)

@@ -2,7 +2,6 @@
 
     python benchmarks/ntuples.py connect_four --minutes 10 [--depth 6] [--out c4.safetensors]
     python benchmarks/ntuples.py connect_four --file c4.safetensors         measures a file, learns nothing
-    python benchmarks/ntuples.py GAME --speed                               only the speed of learning
 
 Connect Four against exact values (BitBully): in how many of 812 positions the choice keeps the outcome, 1-ply and by
 alpha-beta; in how many of 67,557 positions after 8 plies the Eval has the right sign (draws left out). The data are
@@ -27,18 +26,15 @@ from evallearn.core.search import Limits
 from evallearn.core.shares import Share, counted
 from evallearn.evaluators import PatternEval, load_evaluator, save_evaluator
 from evallearn.evaluators.batch import evaluate_words
-from evallearn.evaluators.layout import Layout
-from evallearn.evaluators.patterns import pattern_set
 from evallearn.search import AlphaBeta
-from evallearn.train.patterns import PatternTrainer
-from evallearn.train.self_taught import Progress
-from evallearn.train.td import TdLearner
+from evallearn.train.models.patterns import PatternModel
+from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
+from evallearn.train.selfplay.trainer import SelfPlayTrainer
+from evallearn.train.training import Progress
 
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference"
 REPORT_EVERY = 30.0
 """Seconds between two lines."""
-WARM_UP = 10_000
-"""Games."""
 
 
 # --- Connect Four ----------------------------------------------------------------------------------------------------
@@ -93,9 +89,14 @@ def measure_connect_four(evaluator: PatternEval, depth: int) -> None:
 
 # --- learning --------------------------------------------------------------------------------------------------------
 def learn(game: Game, options: argparse.Namespace) -> PatternEval:
-    names = ("coherence", "alpha", "half_life", "lambda_", "epsilon", "opening_plies", "seed")
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    trainer = PatternTrainer(options.set, **given, horizon=options.games or 0)
+    shape = "linear" if options.games else "constant"
+    schedule = Schedule(initial=options.step_size, shape=shape, games=options.games or 0, half_life=options.half_life)
+    model = PatternModel(game, options.set, temporal_coherence=options.temporal_coherence)
+    how = SelfPlaySettings(
+        schedule=schedule, lambda_=options.lambda_, epsilon=options.epsilon, seed=options.seed,
+        max_opening_plies=options.max_opening_plies,
+    )  # fmt: skip
+    trainer = SelfPlayTrainer(model, how)
     positions = solved_positions(game) if game.name == "connect_four" and REFERENCE.is_dir() else None
     last, cpu = [0.0, 0], time.process_time()
 
@@ -104,26 +105,14 @@ def learn(game: Game, options: argparse.Namespace) -> PatternEval:
             return
         rate = (now.moves - last[1]) / (now.seconds - last[0])
         last[:] = now.seconds, now.moves
-        kept = f", 1-ply keeps {keeps_by_one_ply(trainer.evaluator(), positions)}" if positions else ""
+        kept = f", 1-ply keeps {keeps_by_one_ply(model.evaluator(), positions)}" if positions else ""
         print(f"{now.seconds:6.0f} s  {now.games:10,} games  {rate:9,.0f} moves/s  {now.error:.4f}{kept}", flush=True)
 
-    trainer.fit(game, games=options.games, seconds=None if options.games else 60 * options.minutes, on_progress=tell)
+    seconds = None if options.games else 60 * options.minutes
+    training = trainer.fit(games=options.games, seconds=seconds, on_progress=tell)
     used = time.process_time() - cpu
-    print(f"{trainer.games_:,} games, {trainer.moves_:,} moves, {used:.0f} s of one core with all reports")
-    return trainer.evaluator({"name": "patterns"})
-
-
-def speed(game: Game, chosen: str | None) -> None:
-    """Learning moves per second of one core's time, after a warm-up; the best of five, since neighbours disturb."""
-    patterns = pattern_set(game, chosen or next(iter(game.pattern_sets)))
-    learner = TdLearner(Layout.of(game, patterns), PatternTrainer().settings(game, patterns))
-    learner.learn(WARM_UP)
-    rates = []
-    for _ in range(5):
-        moves, before = learner.moves, time.process_time()
-        learner.learn(WARM_UP)
-        rates.append((learner.moves - moves) / (time.process_time() - before))
-    print(f"{max(rates):,.0f} learning moves/s of one core; all: {', '.join(f'{rate:,.0f}' for rate in rates)}")
+    print(f"{training.games:,} games, {training.moves:,} moves, {used:.0f} s of one core with all reports")
+    return model.evaluator({"name": "patterns"})
 
 
 def main() -> int:
@@ -135,18 +124,15 @@ def main() -> int:
     parser.add_argument("--file", type=Path, help="measure this Eval")
     parser.add_argument("--out", type=Path, help="keep what was learned")
     parser.add_argument("--depth", type=int, default=6)
-    parser.add_argument("--speed", action="store_true")
-    parser.add_argument("--coherence", action=argparse.BooleanOptionalAction)
-    for name, kind in (("alpha", float), ("lambda", float), ("epsilon", float), ("half-life", int), ("seed", int)):
-        parser.add_argument(f"--{name}", type=kind, dest="lambda_" if name == "lambda" else name.replace("-", "_"))
-    parser.add_argument("--opening-plies", type=int)
+    parser.add_argument("--temporal-coherence", action=argparse.BooleanOptionalAction)
+    for name in ("step-size", "lambda", "epsilon"):
+        parser.add_argument(f"--{name}", type=float, dest="lambda_" if name == "lambda" else name.replace("-", "_"))
+    for name, usual in (("half-life", 0), ("seed", 1), ("max-opening-plies", None)):
+        parser.add_argument(f"--{name}", type=int, default=usual)
     options = parser.parse_args()
     game = get_game(options.game)
-    if not REFERENCE.is_dir() and not options.speed:
+    if not REFERENCE.is_dir():
         print(f"{REFERENCE} is not there: nothing was measured")
-        return 0
-    if options.speed:
-        speed(game, options.set)
         return 0
     evaluator = load_evaluator(options.file, game) if options.file else learn(game, options)
     assert isinstance(evaluator, PatternEval)

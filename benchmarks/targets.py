@@ -24,7 +24,7 @@ from evallearn.core.files import write_json
 from evallearn.core.search import Limits
 from evallearn.evaluators import save_evaluator
 from evallearn.learn import LearnConfig, Run
-from evallearn.train.targets import TARGETS
+from evallearn.train.targets import LINEAR_TARGETS
 
 # game: (games a generation, best hand-written heuristic, pairs of the match, nodes a move)
 PLAN = {
@@ -81,7 +81,7 @@ def in_words(row: dict[str, Any]) -> str:
 
 def table(folder: Path) -> str:
     rows = [f"| target | {' | '.join(PLAN)} |", "|---" * (1 + len(PLAN)) + "|"]
-    for target in TARGETS:
+    for target in LINEAR_TARGETS:
         cells = []
         for name in PLAN:
             path = folder / f"{name}-{target}.json"
@@ -93,7 +93,7 @@ def table(folder: Path) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", default=",".join(PLAN))
-    parser.add_argument("--targets", default=",".join(TARGETS))
+    parser.add_argument("--targets", default=",".join(LINEAR_TARGETS))
     parser.add_argument("--run", type=Path, default=Path("runs/targets"))
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()

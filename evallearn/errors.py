@@ -9,6 +9,7 @@ EvallearnError
 ├── DataError           records or a run folder that do not fit what was asked
 ├── EngineError         a program that plays for an agent ended, fell silent or made no legal move
 └── SpecError           a name, an agent or a setting that nobody knows
+    └── Diverged        weights that grew without bound, with the last stable state of the training
 
 Interrupted (a KeyboardInterrupt): Ctrl-C during a search, with the best answer so far.
 """
@@ -54,6 +55,12 @@ class EngineError(EvallearnError):
 
 class SpecError(EvallearnError):
     """A name, an agent or a setting that nobody knows."""
+
+
+class Diverged(SpecError):
+    """Weights that grew without bound; `training` is the last state at which all was well."""
+
+    training: Any = None
 
 
 class Interrupted(KeyboardInterrupt):

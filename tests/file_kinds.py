@@ -43,12 +43,13 @@ from evallearn.learn.td import TdRun
 from evallearn.play import Session, load_game, save_game
 from evallearn.quality import make_suite, read_suite, write_suite
 from evallearn.registry import get_game
+from evallearn.train.models.linear import LinearModel
+from evallearn.train.models.patterns import PatternModel
 from evallearn.train.neural import NeuralLearner, NeuralTrainer
 from evallearn.train.neural_net import first_net
 from evallearn.train.neural_settings import NeuralSettings
-from evallearn.train.online import OnlineLearner, OnlineSettings
-from evallearn.train.td import TdLearner, TdSettings
-from evallearn.train.td_team import TdTeam
+from evallearn.train.selfplay.settings import SelfPlaySettings
+from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
 TTT, C4 = get_game("tic_tac_toe"), get_game("connect_four")
 
@@ -140,11 +141,12 @@ def curve_of(file: Path) -> Any:
 def learner(kind: str) -> Any:
     """One for all mutants: kernels are compiled or loaded once."""
     if kind == "patterns":
-        return TdLearner(Layout.of(C4, LINES), TdSettings(coherence=True, opening_plies=4))
+        return SelfPlayTrainer(PatternModel(C4, LINES), SelfPlaySettings(max_opening_plies=4)).learner
     if kind == "team":
-        return TdTeam(Layout.of(C4, LINES), TdSettings(coherence=True, learners=2, exchange=10))
+        return SelfPlayTrainer(PatternModel(C4, LINES), SelfPlaySettings(learners=2, merge_every=10)).learner
     if kind == "search":
-        return OnlineLearner(C4, OnlineSettings(coherence=True, opening_plies=4))
+        model = LinearModel(C4, temporal_coherence=True)
+        return SelfPlayTrainer(model, SelfPlaySettings(max_opening_plies=4)).learner
     return NeuralLearner(TTT, NeuralSettings(hidden=(8,), games_per_round=20, epsilon=0.1, remembered=2), limit=60)
 
 
@@ -396,6 +398,6 @@ READERS: dict[str, str | tuple[str, ...]] = {
     "evallearn/core/workers.py": "no file: what our own processes send each other",
     "games/backgammon/bearoff.py": ("table, backgammon",),
     "games/checkers/table.py": ("table, checkers",),
-    "train/checkpoints.py": tuple(f"checkpoint, {kind}" for kind in ("patterns", "team", "search", "net")),
+    "train/selfplay/checkpoints.py": tuple(f"checkpoint, {kind}" for kind in ("patterns", "team", "search", "net")),
 }
 """{module: the kinds that it reads, or why they are none of these}"""

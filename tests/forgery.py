@@ -19,7 +19,7 @@ from evallearn.core.digest import json_digest
 from evallearn.data.records import HEADER_KEY
 from evallearn.evaluators import files
 from evallearn.games.backgammon import bearoff
-from evallearn.train.checkpoints import checksum
+from evallearn.train.selfplay.checkpoints import checksum
 
 
 def without(data: dict[str, Any]) -> dict[str, Any]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playing import perft
 
-from evallearn.bench import bounds, chance, ladder, mcts, speed
+from evallearn.bench import bounds, chance, ladder, learn, mcts, speed
 from evallearn.cli import run
 from evallearn.errors import EvallearnError
 from evallearn.registry import get_game
@@ -166,3 +167,28 @@ def test_rivals_with_dice_and_simulations_are_measured(
 def test_what_cannot_be_measured_is_told(line: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(line.split()) == 2
     assert told in " ".join(capsys.readouterr().err.split())
+
+
+# --- learning --------------------------------------------------------------------------------------------------------
+TABLES = learn.Suite("othello", "straight-3", 3)
+
+
+def test_learning_is_compared_turn_by_turn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(learn, "SUITES", (TABLES,))
+    root = str(Path(__file__).parents[1])
+    assert run(["bench", "learn", "--turns=2", f"--against={root}", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["learn"]
+    assert (row["game"], row["patterns"], row["turns"]) == ("othello", "straight-3", 2)
+    assert row["ratio"] == pytest.approx(row["now"] / row["before"])
+    assert row["median_ratio"] > 0
+    assert run(["bench", "learn", "othello", "--turns=1"]) == 0
+    assert "straight-3" in capsys.readouterr().out
+    assert run(["bench", "learn", "chess"]) == 2
+    assert "unknown game to bench 'chess'" in capsys.readouterr().err
+
+
+def test_version_that_cannot_learn_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "evallearn").mkdir()
+    (tmp_path / "evallearn" / "__init__.py").write_text("raise RuntimeError('not this one')\n")
+    with pytest.raises(EvallearnError, match=r"the learner of .* ended: RuntimeError: not this one"):
+        learn.bench_learn(TABLES, 1, tmp_path)

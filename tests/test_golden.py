@@ -35,7 +35,9 @@ from evallearn.evaluators.zoo import zoo_names
 from evallearn.registry import game_names
 from evallearn.search import SEARCHES
 from evallearn.train import LinearEvalTrainer
-from evallearn.train.patterns import PatternTrainer
+from evallearn.train.models.patterns import PatternModel
+from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
+from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
 FILE = Path(__file__).with_name("golden.json")
 KNOWN: dict[str, Any] = json.loads(FILE.read_text()) if FILE.exists() else {}
@@ -112,8 +114,12 @@ def test_fitted_weights(method: str, fitted_to: Path) -> None:
 
 # --- learning without records ----------------------------------------------------------------------------------------
 TABLES: dict[str, tuple[str | PatternSet, int, dict[str, Any]]] = {
-    "connect_four/lines": (LINES, 2000, {"lambda_": 0.3, "half_life": 2, "horizon": 9, "opening_plies": 0}),
-    "connect_four/lines, two learners": (LINES, 2000, {"learners": 2, "exchange": 500}),
+    "connect_four/lines": (
+        LINES,
+        2000,
+        {"lambda_": 0.3, "schedule": Schedule(half_life=2, shape="linear", games=9), "max_opening_plies": 0},
+    ),
+    "connect_four/lines, two learners": (LINES, 2000, {"learners": 2, "merge_every": 500}),
     "othello/straight-3": ("straight-3", 100, {}),
 }
 """Patterns, games, settings."""
@@ -122,8 +128,9 @@ TABLES: dict[str, tuple[str | PatternSet, int, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", TABLES)
 def test_pattern_tables(name: str) -> None:
     patterns, games, settings = TABLES[name]
-    trainer = PatternTrainer(patterns, seed=3, **settings).fit(get_game(name.partition("/")[0]), games=games)
-    check(f"tables/{name}", trainer.weights_, exact=False)
+    model = PatternModel(get_game(name.partition("/")[0]), patterns)
+    SelfPlayTrainer(model, SelfPlaySettings(seed=3, **settings)).fit(games=games)
+    check(f"tables/{name}", model.tables(), exact=False)
 
 
 # --- what Evals say --------------------------------------------------------------------------------------------------

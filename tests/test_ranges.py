@@ -37,10 +37,10 @@ from evallearn.registry import game_names
 from evallearn.search import SEARCHES
 from evallearn.train import MlpTrainer
 from evallearn.train.fit.methods import Settings as LinearSettings
+from evallearn.train.models.patterns import PatternModel, PatternSettings
 from evallearn.train.neural_settings import NeuralSettings
-from evallearn.train.online import OnlineSettings
-from evallearn.train.patterns import PatternTrainer
-from evallearn.train.td import TdSettings
+from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
+from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
 WORDS = (click.types.StringParamType, click.Path, click.types.BoolParamType, click.Choice, GameType)
 """The types of options that are no numbers; what numbers their words hold is tested below."""
@@ -193,7 +193,10 @@ def test_hidden_units_are_refused_before_anything_is_made(tmp_path: Path, capsys
 
 
 # --- settings in Python ----------------------------------------------------------------------------------------------
-SETTINGS = [SelfPlayConfig, MatchConfig, LearnConfig, TdSettings, OnlineSettings, NeuralSettings, QualitySettings]
+SETTINGS = [
+    SelfPlayConfig, MatchConfig, LearnConfig, SelfPlaySettings, Schedule, PatternSettings,
+    NeuralSettings, QualitySettings,
+]  # fmt: skip
 
 
 def ranges_of(kind: Any) -> dict[str, Range]:
@@ -322,7 +325,7 @@ def test_what_the_machine_cannot_hold_is_refused_before_it_is_made(monkeypatch: 
     with pytest.raises(SpecError, match=r"table_bits=20 takes 33.6 MB"):
         parse_agent("expectiminimax,table_bits=20:zero@depth=1", game).prepare()
     with pytest.raises(SpecError, match=r"learners=64 takes .* kB of memory"):
-        PatternTrainer(LINES, learners=64).fit(get_game("connect_four"), games=1)
+        SelfPlayTrainer(PatternModel(get_game("connect_four"), LINES), SelfPlaySettings(learners=64))
     from evallearn.train.neural import NeuralTrainer
 
     with pytest.raises(SpecError, match=r"hidden=\(4096, 4096\) with \d+ features takes .* MB of memory"):

@@ -46,7 +46,7 @@ from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.learn import LearnConfig
 from evallearn.play import Session, load_game, save_game
 from evallearn.play.seats import make_agent
-from evallearn.train.checkpoints import save_checkpoint
+from evallearn.train.selfplay.checkpoints import save_checkpoint
 
 GAME = TicTacToe()
 MATCH = ["match", "random", "random", "--game=tic_tac_toe", "--workers=1", "--pairs=2"]
@@ -280,7 +280,7 @@ def run_result(text: str) -> list[str]:
 
 def pattern_checkpoint(text: str) -> list[str]:
     values = dict.fromkeys(("game", "patterns"), text)
-    save_checkpoint(Path("files/p.safetensors.resume"), "pattern", values, values, {"weights": np.zeros(1)})
+    save_checkpoint(Path("files/p.safetensors.resume"), "self-play", values, values, {"weights": np.zeros(1)})
     return ["patterns", "connect_four", "--games=1", "--out=files/p.safetensors"]
 
 

@@ -81,7 +81,8 @@ def test_a_card_tells_of_every_handwritten_heuristic(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_card_names_a_command_that_our_command_line_understands(name: str) -> None:
-    program, command, *arguments = shlex.split(read_card(name)["command"])
+    card = read_card(name)
+    program, command, *arguments = shlex.split(card.get("repeat", card["command"]))
     if program == "python":
         assert (Path(__file__).parents[1] / command).is_file()
         return
@@ -254,11 +255,10 @@ def test_the_script_reads_what_a_run_tells(
 
 
 def test_patterns_have_cards_too(empty_zoo: Path) -> None:
-    from evallearn.train.patterns import PatternTrainer
+    from evallearn.train import PatternModel, SelfPlayTrainer
 
     game: Game = evallearn.get_game("connect_four")
-    trainer = PatternTrainer(seed=1).fit(game, games=50)
-    evaluator = trainer.evaluator()
+    evaluator = SelfPlayTrainer(PatternModel(game)).fit(games=50).evaluator
     assert isinstance(evaluator, PatternEval)
     card = make_card(
         evaluator, "patterns", command="evallearn patterns connect_four", minutes=0.1, learned_from={"games": 50},

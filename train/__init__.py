@@ -1,10 +1,11 @@
-"""From records to an Eval. Trainers know no game: they see features, phases and outcomes, and stream them.
+"""Trainers: `fit` from records, which they stream and of whose game they know nothing; `selfplay` from games.
 
 scikit-learn and torch are imported when a trainer is asked for, not here: `import evallearn.train` stays cheap.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from evallearn.data.dataset import Batch
@@ -14,45 +15,45 @@ from evallearn.train.fit.stream import ArrayStream, RecordStream
 if TYPE_CHECKING:
     from evallearn.train.fit.linear import LinearEvalTrainer
     from evallearn.train.fit.net import MlpTrainer
+    from evallearn.train.models.linear import LinearModel
+    from evallearn.train.models.patterns import PatternModel
     from evallearn.train.neural import NeuralTrainer
-    from evallearn.train.online_trainer import OnlineTrainer
-    from evallearn.train.patterns import PatternTrainer
+    from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
+    from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
 __all__ = [
     "ArrayStream",
     "Batch",
     "CalibrationBin",
     "LinearEvalTrainer",
+    "LinearModel",
     "Metrics",
     "MlpTrainer",
     "NeuralTrainer",
-    "OnlineTrainer",
-    "PatternTrainer",
+    "PatternModel",
     "RecordStream",
+    "Schedule",
+    "SelfPlaySettings",
+    "SelfPlayTrainer",
     "measure",
     "predictor",
 ]
 
 
+LAZY = {
+    "LinearEvalTrainer": "fit.linear",
+    "MlpTrainer": "fit.net",
+    "NeuralTrainer": "neural",
+    "LinearModel": "models.linear",
+    "PatternModel": "models.patterns",
+    "Schedule": "selfplay.settings",
+    "SelfPlaySettings": "selfplay.settings",
+    "SelfPlayTrainer": "selfplay.trainer",
+}
+"""Where what is imported on first use stands."""
+
+
 def __getattr__(name: str) -> Any:
-    if name == "LinearEvalTrainer":
-        from evallearn.train.fit.linear import LinearEvalTrainer
-
-        return LinearEvalTrainer
-    if name == "MlpTrainer":
-        from evallearn.train.fit.net import MlpTrainer
-
-        return MlpTrainer
-    if name == "NeuralTrainer":
-        from evallearn.train.neural import NeuralTrainer
-
-        return NeuralTrainer
-    if name == "OnlineTrainer":
-        from evallearn.train.online_trainer import OnlineTrainer
-
-        return OnlineTrainer
-    if name == "PatternTrainer":
-        from evallearn.train.patterns import PatternTrainer
-
-        return PatternTrainer
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"evallearn.train.{LAZY[name]}"), name)

@@ -24,15 +24,16 @@ import numpy as np
 
 from evallearn.core.digest import tensors_digest
 from evallearn.core.game import Game
-from evallearn.errors import DataError, SpecError
+from evallearn.errors import DataError, Diverged, SpecError
 from evallearn.evaluators.features import feature_hash
 from evallearn.evaluators.net import TENSORS, NetEval, levels_of
-from evallearn.train.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.neural_net import NetLearner, first_net, widened
 from evallearn.train.neural_play import Actor, Rows, joined, require_neural
 from evallearn.train.neural_search import SearchingActor
 from evallearn.train.neural_settings import NeuralSettings
-from evallearn.train.self_taught import LARGEST, SelfTaughtTrainer
+from evallearn.train.self_taught import SelfTaughtTrainer
+from evallearn.train.selfplay.checkpoints import read_checkpoint, save_checkpoint
+from evallearn.train.training import LARGEST
 
 COUNTERS = ("games", "moves", "rounds", "steps", "errors")
 KEPT = ("kept.sizes", "kept.words", "kept.targets")
@@ -85,6 +86,11 @@ class NeuralLearner:
         if settings.searches:
             return SearchingActor(player, target=settings.target, depth=settings.depth, **given)
         return Actor(player, **given)
+
+    @property
+    def step(self) -> str:
+        """Its step size, for messages."""
+        return f"learning_rate={self.settings.learning_rate:g}"
 
     @property
     def weights(self) -> np.ndarray:
@@ -153,8 +159,8 @@ class NeuralLearner:
                     raise self._diverged(f"the loss {loss}")
         return total / len(rows)
 
-    def _diverged(self, what: str) -> SpecError:
-        return SpecError(
+    def _diverged(self, what: str) -> Diverged:
+        return Diverged(
             f"learning_rate={self.settings.learning_rate:g} made {what} in step {self.steps:,}: lower it; the weights "
             f"of game {self.good['counters']['games']:,} are kept"
         )
@@ -290,12 +296,9 @@ class NeuralTrainer(SelfTaughtTrainer):
         self.net_, self.steps_ = learner.evaluator(), counters["steps"]
         self.games_, self.moves_ = counters["games"], counters["moves"]
 
-    def _tick(self, game: Game, learner: Any, *more: Any) -> float:
-        try:
-            return super()._tick(game, learner, *more)
-        except SpecError:  # it diverged: the message says which weights are kept
-            self.keep(learner)
-            raise
+    def recover(self, learner: NeuralLearner) -> None:
+        """The message says which weights are kept."""
+        self.keep(learner)
 
     def evaluator(self, made: Mapping[str, Any] | None = None) -> NetEval:
         """The net that was learned."""

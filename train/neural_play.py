@@ -35,7 +35,7 @@ from evallearn.errors import SpecError
 from evallearn.evaluators.net import NetEval
 
 TEMPLATE = Path(__file__).with_name("neural_play_kernel.py")
-DICE = Path(__file__).with_name("dice_kernel.py")
+DICE = Path(__file__).parent / "selfplay" / "dice_kernel.py"
 LONGEST = 1000
 """Decisions of a game; a longer one is broken off there, and its last position teaches what the net expected."""
 BITE = 64

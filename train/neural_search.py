@@ -1,7 +1,7 @@
 """Games of a net against itself in which alpha-beta chooses the moves, and what they teach: `--target` and `--depth`.
 
-The searches are those of linear Evals that learn while they play (`searching.py`, `online.py`): a small depth, then the
-game's quiescence, the net at the end of every line. Rows of positions and chances come out, as from `neural_play.py`:
+The searches are those of linear models (`selfplay/searches.py`, `selfplay/settings.py`): a small depth, then the game's
+quiescence, the net at the end of every line. Rows of positions and chances come out, as from `neural_play.py`:
 
 td          every position of the game: the lambda-return of the searches' values. One ply is done without a search
 rootstrap   the same with lambda 0: what the search said of the position, and no more
@@ -27,8 +27,9 @@ import numpy as np
 from evallearn.core.evaluator import EvalKernel
 from evallearn.evaluators.net import NetEval
 from evallearn.train.leaves import search_options, search_record
+from evallearn.train.models.linear import require_searching
 from evallearn.train.neural_play import Actor, Rows, joined
-from evallearn.train.searching import require_searching, searching_kernels
+from evallearn.train.selfplay.searches import searching_kernels
 
 HERE = Path(__file__).parent
 MOST = 256

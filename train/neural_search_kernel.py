@@ -3,7 +3,7 @@
 learned, and `neural_search_plain.py`, the same in plain Python. The names below are injected.
 
 State, result, to_play, is_terminal                       the game's `Rules`
-begin, remember, shuffle, search, leaf_of                 of searching.py
+begin, remember, shuffle, search, leaf_of                 of searches.py
 judge, ended, teach                                       of neural_play_kernel.py
 uniform, begin_game, NODES                                of draws.py and neural_search.py
 N_WORDS, OUTPUTS, HAS_CLOCK                               of the game and the net

@@ -11,7 +11,7 @@ from evallearn.evaluators.net import NetEval
 from evallearn.train.draws import Draws
 from evallearn.train.neural_plain import PlainActor, Row, turned
 from evallearn.train.neural_search import MOST, NODES
-from evallearn.train.searching_plain import PlainSearches
+from evallearn.train.selfplay.searches_plain import PlainSearches
 
 
 class PlainSearchingActor(PlainActor):

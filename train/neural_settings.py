@@ -16,7 +16,7 @@ from evallearn.core.settings import DERIVED_SEED, GAMES_OR_NONE, OPENING_PLIES, 
 from evallearn.errors import SpecError
 from evallearn.evaluators.net import ACTIVATIONS, LANES
 from evallearn.search.common.requirements import MAX_DEPTH
-from evallearn.train.searching import TARGETS
+from evallearn.train.targets import SEARCH_TARGETS
 
 HIDDEN = whole(1, 4096)
 """Units of a layer: a search asks the net again and again, and more are too slow for any."""
@@ -72,7 +72,7 @@ class NeuralSettings:
         for name, value, ok, remedy in (
             ("hidden", self.hidden, units and len(self.hidden) <= 2, UNITS),
             ("activation", self.activation, self.activation in ACTIVATIONS, f"one of {', '.join(ACTIVATIONS)}"),
-            ("target", self.target, self.target in TARGETS, f"one of {', '.join(TARGETS)}"),
+            ("target", self.target, self.target in SEARCH_TARGETS, f"one of {', '.join(SEARCH_TARGETS)}"),
             ("exact_from", self.exact_from, not self.searches or self.exact_from == 1, "1, or td with a depth of 1"),
         ):
             if not ok:

@@ -1,51 +1,88 @@
-"""Which target a linear Eval is learned by: one switch, everything else stays the same.
+"""What a position should be worth: the targets by name, and the one formula that all learners share.
 
-outcome      how the game ended
-blend        a share of that, the rest what the search said of the position
-texel        how the game ended, learned where all exchanges are over (as the chess program Texel was tuned)
-td, tdleaf, rootstrap, treestrap
-             what its own searches find while it plays: see `online.py`
+A game is a row of decisions t. The model said `value[t]`; looking ahead said `backup[t]`; `trace[t]` is the probability
+of the move that was made under the policy that is learned. With all terms turned to the mover of t,
 
-The first three are learned from records by scikit-learn's manner of regression, the others in games of their own.
+    G[t] = backup[t] + lambda * trace[t] * (G[t + 1] - value[t + 1])
+
+is the lambda-return that position t should be worth (Sutton 1988; the trace cuts it as in tree backup: Precup, Sutton &
+Singh 2000). It serves every model and every target; targets differ in what `backup` is and which positions learn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from evallearn.data.dataset import Dataset
+from evallearn.core.settings import SHARE, Settings, setting
 from evallearn.errors import SpecError, unknown
-from evallearn.train.fit.scale import fit_scale
-from evallearn.train.fit.stream import RecordStream
-from evallearn.train.leaves import BlendedStream, QuietStream
-from evallearn.train.searching import TARGETS as WHILE_PLAYING
 
+BACKUPS = ("result", "next", "search", "expectation")
+LEARN_AT = ("root", "leaf", "quiet", "tree")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target(Settings):
+    """What a position should be worth; `TARGETS` holds the named ones."""
+
+    backup: str = setting("next", "What a position is compared with.", choices=BACKUPS)
+    learn_at: str = setting("root", "Which positions learn.", choices=LEARN_AT)
+    lambda_: float = setting(0.7, "Decay of the lambda-return.", SHARE)
+    outcome_share: float = setting(0.0, "Share of the result that is blended in.", SHARE)
+
+
+TARGETS = {
+    "outcome": Target(backup="result", lambda_=0.0),
+    "blend": Target(backup="search", lambda_=0.0, outcome_share=0.5),
+    "texel": Target(backup="result", learn_at="quiet", lambda_=0.0),
+    "td": Target(),
+    "tdleaf": Target(learn_at="leaf"),
+    "rootstrap": Target(backup="search", lambda_=0.0),
+    "treestrap": Target(backup="search", learn_at="tree", lambda_=0.0),
+    "expectation": Target(backup="expectation", lambda_=0.6),
+}
+"""outcome      how the game ended
+blend        what the search said of the position, and a share of the outcome
+texel        how the game ended, learned at quiet leaves (as the chess program Texel was tuned)
+td           the value of the next position, or of a search where the best move was not played (Sutton 1988)
+tdleaf       the same of the searches' values, learned at their leaves (Baxter, Tridgell & Weaver 2000)
+rootstrap    what the search said of the position
+treestrap    what the search said of every node; a bound only if the model breaks it (Veness et al. 2009)
+expectation  the mean over all rolls, one ply ahead
+"""
 RECORD_TARGETS = ("outcome", "blend", "texel")
-ONLINE_TARGETS = WHILE_PLAYING
-TARGETS = (*RECORD_TARGETS, *ONLINE_TARGETS)
+"""Those that are learned from records."""
+SEARCH_TARGETS = ("td", "tdleaf", "rootstrap", "treestrap")
+"""Those that are learned while the model plays."""
+LINEAR_TARGETS = (*RECORD_TARGETS, *SEARCH_TARGETS)
+
+
+def lambda_errors(errors: Any, trace: Any, mover: Any, lambda_: Any, first: Any, end: Any) -> None:
+    """Turn backup - value into G - value, in place, the last decision first.
+
+    errors: float64[T, outputs], each seen by mover[t]; only the rows from `first` to before `end` count. Of several
+    outputs, P(utility >= level), the other player sees each in the opposite place, and an error with its sign changed.
+    """
+    outputs = errors.shape[1]
+    for t in range(end - 2, first - 1, -1):
+        for j in range(outputs):
+            later = errors[t + 1, j] if mover[t] == mover[t + 1] else -errors[t + 1, outputs - 1 - j]
+            errors[t, j] += lambda_ * (trace[t] * later)
+
+
+def returns(backup: np.ndarray, value: np.ndarray, trace: np.ndarray, mover: np.ndarray, lambda_: float) -> np.ndarray:
+    """Return G, float64[T, outputs], of one game: see the module's text. Changes none of its arguments."""
+    errors = np.subtract(backup, value, dtype=np.float64)
+    lambda_errors(errors, trace, mover, lambda_, 0, len(errors))
+    result: np.ndarray = value + errors
+    return result
 
 
 def check_target(target: str, blend: float) -> None:
-    """Refuse a target that there is not, and a share that is none."""
-    if target not in TARGETS:
-        raise unknown("target", target, TARGETS)
+    """Refuse a target that linear Evals do not learn, and a share that is none."""
+    if target not in LINEAR_TARGETS:
+        raise unknown("target", target, LINEAR_TARGETS)
     if not 0.0 <= blend <= 1.0:
         raise SpecError(f"blend={blend!r}: give the share of the outcome, from 0 (the search alone) to 1 (the outcome)")
-
-
-def first_stream(target: str, dataset: Dataset, blend: float) -> RecordStream:
-    """What an Eval is fitted to at first."""
-    return BlendedStream(dataset, blend) if target == "blend" else dataset
-
-
-def quiet_scale(stream: QuietStream) -> float:
-    """Texel's K: the factor by which the Eval that found the leaves should be multiplied, by the outcomes there."""
-    weights, bias = stream.evaluator.weights.astype(np.float64), stream.evaluator.bias.astype(np.float64)
-
-    def predictions() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for b in stream.batches("train"):
-            yield np.einsum("ij,ij->i", b.features, weights[b.phase]) + bias[b.phase], b.outcome
-
-    return fit_scale(predictions(), 1.0, max_iter=100, tol=1e-10)

@@ -96,8 +96,6 @@ def play_tournament(
 ) -> TournamentResult:
     """Play every pairing of the agents, or of texts that `parse_agent` reads, as a match by the same terms.
 
-    `anchor` is 0 Elo: by default the best hand-written, or the last.
-
     `anchor` is 0 Elo: by default the best hand-written, or the last. Raises DataError for a folder in which another
     match is being played: before anything is, if it is one by then.
     """

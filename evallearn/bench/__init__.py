@@ -5,4 +5,5 @@ threads   what a second thread gains
 ladder    what each refinement of alpha-beta saves, one after the other
 chance    what Star1 and Star2 save where dice are rolled, and OpenSpiel's speed
 mcts      simulations per second, and OpenSpiel's
+learn     learning moves per second of pattern tables, beside another version's
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,7 +29,7 @@ SPEED_ROWS = {
 
 @click.group(name="bench")
 def command() -> None:
-    """Measure the searches: how fast they are, and what each refinement saves.
+    """Measure searches and learners: how fast they are, and what each refinement saves.
 
     Example: evallearn bench speed othello
     """
@@ -229,4 +230,43 @@ def show_mcts(found: Mapping[str, Mapping[str, Simulations]]) -> None:
         for case, row in cases.items():
             theirs = number(row.openspiel_per_s)
             table.add_row(game, case.replace("_", " "), number(row.ours_per_s), theirs, str(row.ratio or "-"))
+    out.print(table)
+
+
+# --- learning -------------------------------------------------------------------------------------------------------
+@command.command()
+@click.argument("games", nargs=-1)
+@click.option(
+    "--against",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A checkout of another version, whose speed is compared turn by turn.",
+)
+@click.option("--turns", type=click.IntRange(1, 1000), default=20, show_default=True, help="Of each version.")
+@json_option
+def learn(games: tuple[str, ...], against: Path | None, turns: int, json_to: str | None) -> None:
+    """Learning moves per second of pattern tables, one core's CPU time, the best of several turns.
+
+    Example: evallearn bench learn connect_four
+    """
+    from evallearn.bench.learn import SUITES, bench_learn
+
+    known = sorted({suite.game for suite in SUITES})
+    for name in games:
+        if name not in known:
+            raise unknown("game to bench", name, known)
+    found = []
+    for suite in SUITES:
+        if not games or suite.game in games:
+            console.print(f"{suite.game} {suite.patterns} ...", style="dim")
+            found.append(bench_learn(suite, turns, against).to_json())
+    report({"learn": found}, json_to, lambda: show_learn(found))
+
+
+def show_learn(found: list[dict[str, Any]]) -> None:
+    table = Table("game", "patterns", "moves/s", "before", "ratio", "median of turns")
+    for row in found:
+        ratios = [f"{row[name]:.3f}" if row[name] else "-" for name in ("ratio", "median_ratio")]
+        table.add_row(
+            row["game"], row["patterns"], *(number(row[n] and int(row[n])) for n in ("now", "before")), *ratios
+        )
     out.print(table)

@@ -91,9 +91,10 @@ def setting_options(kind: type[Settings], *names: str, auto: Mapping[str, str] |
 
 def _setting_option(kind: type[Settings], name: str, auto: str) -> Decorator:
     known, default = kind.known()[name], None if auto else kind.default(name)
-    word = name.rstrip("_").replace("_", "-")
+    word = known.option or name.rstrip("_").replace("_", "-")
+    name = known.option.replace("-", "_") or name
     help = f"{known.help.rstrip('.')}.{f'  [default: {auto}]' if auto else ''}"
-    if isinstance(kind.default(name), bool):
+    if known.is_flag:
         flags = f"--{word}" if default is False else f"--{word}/--no-{word}"
         return click.option(flags, name, is_flag=True, default=default, show_default=default is True, help=help)
     takes: Any = str if known.allowed is None else in_range(known.allowed)

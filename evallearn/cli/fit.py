@@ -17,7 +17,7 @@ from evallearn.evaluators import save_evaluator
 from evallearn.insight import alarms_about
 from evallearn.learn import fit_evaluator
 from evallearn.report.formatting import share
-from evallearn.train.targets import TARGETS
+from evallearn.train.targets import LINEAR_TARGETS
 
 METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
 
@@ -31,7 +31,9 @@ METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
     type=in_range(PENALTY),
     help="Penalty of a linear method; of lasso and elasticnet, 1 is the level of noise.",
 )
-@click.option("--target", type=click.Choice(TARGETS), default="outcome", show_default=True, help="What is fitted.")
+@click.option(
+    "--target", type=click.Choice(LINEAR_TARGETS), default="outcome", show_default=True, help="What is fitted."
+)
 @click.option(
     "--blend", type=in_range(SHARE), default=0.5, show_default=True, help="With target blend: the outcome's share."
 )

@@ -19,7 +19,7 @@ from evallearn.learn.td import TdRun, events_of
 from evallearn.report.curve import write_td
 from evallearn.train.neural import NeuralTrainer
 from evallearn.train.neural_settings import NeuralSettings
-from evallearn.train.self_taught import Progress
+from evallearn.train.training import Progress
 
 
 class Units(click.ParamType):  # type: ignore[type-arg]  # generic only in newer versions of click

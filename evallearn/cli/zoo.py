@@ -60,6 +60,7 @@ def show(card: Card) -> None:
     table = Table(title=zoo_name(card["game"], card["name"]), box=SIMPLE, show_header=False, padding=(0, 1, 0, 0))
     learned = ", ".join(f"{count:,} {what}" for what, count in card["learned_from"].items())
     facts = {"kind": card["kind"], "size": f"{card['bytes']:,} bytes", "made by": card["command"]}
+    facts |= {"today": card["repeat"]} if "repeat" in card else {}
     facts |= {"seed": str(card["seed"]), "learned from": learned, "minutes": f"{card['minutes']:g}"}
     for key, value in {**facts, "evallearn": card["evallearn"]}.items():
         table.add_row(key, value)

@@ -20,4 +20,4 @@ class PatternSet:
     by_player: bool = False
     """A table of its own for every player to move: where the first player's position is not the second's."""
     learning: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of `TdSettings` that suit the set, where they are not the usual ones."""
+    """What of `SelfPlaySettings`, `Schedule` and `PatternSettings` suits the set, where that is not usual."""

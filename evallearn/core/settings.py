@@ -82,9 +82,15 @@ class Setting:
     """The words that it takes."""
     auto: str = ""
     """What None stands for, where it is the default."""
+    is_flag: bool = False
+    """Whether it is True or False."""
+    option: str = ""
+    """Its name on the command line, where that is not the field's."""
 
     def require(self, name: str, value: Any) -> None:
         """Raise SpecError for a value that the setting does not take."""
+        if self.is_flag and not isinstance(value, bool):
+            raise SpecError(f"{name}={value!r}: give True or False")
         if self.choices and value not in self.choices:
             raise unknown(name, value, self.choices)
         if self.allowed is not None:
@@ -92,10 +98,18 @@ class Setting:
 
 
 def setting(
-    default: Any, help: str, allowed: Range | None = None, *, choices: Sequence[str] = (), auto: str = ""
+    default: Any,
+    help: str,
+    allowed: Range | None = None,
+    *,
+    choices: Sequence[str] = (),
+    auto: str = "",
+    is_flag: bool = False,
+    option: str = "",
 ) -> Any:
     """Return a dataclass field that knows its help, the numbers or words it takes, and what None stands for."""
-    return field(default=default, metadata={"setting": Setting(help, allowed, tuple(choices), auto)})
+    known = Setting(help, allowed, tuple(choices), auto, is_flag or isinstance(default, bool), option)
+    return field(default=default, metadata={"setting": known})
 
 
 class Settings:
@@ -106,8 +120,6 @@ class Settings:
             value = getattr(self, name)
             if value is not None or not known.auto:
                 known.require(name.rstrip("_"), value)
-            if isinstance(type(self).default(name), bool) and not isinstance(value, bool):
-                raise SpecError(f"{name}={value!r}: give True or False")
 
     @classmethod
     def known(cls) -> Mapping[str, Setting]:

@@ -36,8 +36,9 @@ CARD = {
     "matches": [MATCH],
     "quality": QUALITY,
 }
-"""What a card tells. command: what made the file; learned_from: games, or records; minutes: of that, by the clock;
-matches: against each hand-written heuristic; quality: how well it foretells the games of those matches."""
+"""What a card tells. command: what made the file, and where options were renamed since, `repeat`, the same today;
+learned_from: games, or records; minutes: of that, by the clock; matches: against each hand-written heuristic; quality:
+how well it foretells the games of those matches."""
 
 
 def zoo_folder() -> Path:

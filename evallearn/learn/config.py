@@ -11,11 +11,10 @@ from evallearn.core.settings import PAIRS, SEED, SHARE, STEP, Settings, number, 
 from evallearn.data import SelfPlayConfig
 from evallearn.registry import spec_of
 from evallearn.search.common.requirements import MAX_DEPTH
-from evallearn.train.targets import TARGETS, check_target
-from evallearn.train.td import TdSettings
+from evallearn.train.targets import LINEAR_TARGETS, check_target
 
 RATES = ("constant", "decay", "coherence")
-TRACE, DEPTH = TdSettings.RANGES["lambda_"], whole(1, MAX_DEPTH)
+TRACE, DEPTH = number(at_least=0, below=1), whole(1, MAX_DEPTH)
 SCALED = ("generations", "games", "depth", "match_depth", "match_pairs", "match_milliseconds")
 """The settings that suit the speed of a game without compiled rules, unless they are given (learn/budget.py)."""
 
@@ -32,7 +31,7 @@ class LearnConfig(Settings):
         "How sure a match must be that a candidate is better; 0.5: any lead will do.",
         number(at_least=0.5, below=1),
     )
-    target: str = setting("outcome", f"What a position should be worth: {', '.join(TARGETS)}.")
+    target: str = setting("outcome", f"What a position should be worth: {', '.join(LINEAR_TARGETS)}.")
     blend: float = setting(
         0.5, "With target blend: the share of the outcome, the rest being what the search said.", SHARE
     )

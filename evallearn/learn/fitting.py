@@ -10,14 +10,9 @@ from evallearn.data import Dataset
 from evallearn.errors import SpecError
 from evallearn.evaluators import FeatureEval
 from evallearn.train import measure, predictor
+from evallearn.train.fit.record_targets import first_stream, quiet_scale
 from evallearn.train.leaves import QuietStream
-from evallearn.train.targets import (
-    ONLINE_TARGETS,
-    RECORD_TARGETS,
-    check_target,
-    first_stream,
-    quiet_scale,
-)
+from evallearn.train.targets import RECORD_TARGETS, SEARCH_TARGETS, check_target
 
 Move = Callable[[int, int], None]
 """move(done, total): how far a step has come."""
@@ -73,7 +68,7 @@ def fit_evaluator(
 def refuse_online(target: str, blend: float) -> None:
     """Refuse targets of evaluators that learn while they play: records cannot teach those."""
     check_target(target, blend)
-    if target in ONLINE_TARGETS:
+    if target in SEARCH_TARGETS:
         raise SpecError(
             f"target {target!r} learns while it plays, not from records: use `evallearn learn --target {target}`, "
             f"or one of {', '.join(RECORD_TARGETS)}"

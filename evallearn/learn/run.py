@@ -30,8 +30,8 @@ from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_eva
 from evallearn.learn.config import LearnConfig, learn_command
 from evallearn.learn.fitting import Move, fit_evaluator
 from evallearn.learn.rows import ROW, ladder_row
-from evallearn.train.online import require_online
-from evallearn.train.targets import ONLINE_TARGETS
+from evallearn.train.models.linear import require_searching
+from evallearn.train.targets import SEARCH_TARGETS
 
 log = logging.getLogger(__name__)
 TAUGHT = {"games": int, "records": int, "nodes": int, "error": float, "generator": str}
@@ -124,7 +124,7 @@ class Run:
     # --- the steps ---------------------------------------------------------------------------------------------------
     def candidate(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
         """Learn a generation's candidate from the incumbent; return it and the facts about it."""
-        if self.config.target in ONLINE_TARGETS:
+        if self.config.target in SEARCH_TARGETS:
             return self.teach(generation, incumbent)
         played = self.selfplay(generation, incumbent)
         evaluator, fitted = self.fit(f"linear-{generation}", self.kept(generation), "logistic")
@@ -133,26 +133,30 @@ class Run:
 
     def teach(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
         """Play games in which the evaluator learns; its steps shrink to nothing at the end of the generation."""
-        from evallearn.train.online_trainer import OnlineTrainer
+        from evallearn.train.models.linear import LinearModel
+        from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
+        from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
         config, name = self.config, f"linear-{generation}"
         path, resume = self.evaluator_path(name), self.folder / f"{name}.resume"
         assert isinstance(incumbent, LinearEval)
-        trainer = OnlineTrainer(
-            config.target, depth=self.limits(config.depth).depth or 1, alpha=config.alpha, lambda_=config.trace,
-            epsilon=config.exploration,
-            horizon=0 if config.rate == "constant" else config.games, coherence=config.rate == "coherence",
-            opening_plies=config.random_plies, seed=config.seed * 1000 + generation, start=incumbent,
+        shape = "constant" if config.rate == "constant" else "linear"
+        settings = SelfPlaySettings(
+            target=config.target, depth=self.limits(config.depth).depth or 1, lambda_=config.trace,
+            epsilon=config.exploration, max_opening_plies=config.random_plies, seed=config.seed * 1000 + generation,
+            schedule=Schedule(initial=config.alpha, shape=shape, games=config.games),
         )  # fmt: skip
+        model = LinearModel(self.game, start=incumbent, temporal_coherence=config.rate == "coherence")
+        trainer = SelfPlayTrainer(model, settings)
 
         def work(move: Move) -> dict[str, Any]:
-            trainer.fit(
-                self.game, games=config.games, checkpoint=resume, on_progress=lambda now: move(now.games, config.games)
+            training = trainer.fit(
+                games=config.games, checkpoint=resume, on_progress=lambda now: move(now.games, config.games)
             )
-            save_evaluator(trainer.evaluator({"name": name, "command": self.command, "seed": config.seed}), path)
+            save_evaluator(training.freeze({"name": name, "command": self.command, "seed": config.seed}), path)
             # Each move is a position that taught, as a record is; only that nobody wrote it down.
-            return {"games": trainer.games_, "records": trainer.moves_, "nodes": trainer.nodes_,
-                    "error": trainer.progress_.error, "generator": incumbent.name}  # fmt: skip
+            return {"games": training.games, "records": training.moves, "nodes": trainer.learner.nodes,
+                    "error": training.progress.error, "generator": incumbent.name}  # fmt: skip
 
         title = f"{config.target} {generation} (from {incumbent.name})"
         facts = self.once(
@@ -289,8 +293,8 @@ class Run:
 
 def check_learnable(game: Game, config: LearnConfig) -> None:
     """Refuse what cannot be learned, before anything is played."""
-    if config.target in ONLINE_TARGETS:
-        require_online(game)
+    if config.target in SEARCH_TARGETS:
+        require_searching(game, "use --target outcome")
     LinearEval.zero(game)  # refuses a game without features
     feature_hash(game)  # refuses features that are no numbers
 

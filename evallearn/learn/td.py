@@ -25,7 +25,7 @@ from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.train.neural import NeuralTrainer
-from evallearn.train.self_taught import Progress
+from evallearn.train.training import Progress
 
 LOOKS = 20
 """Measurements in a run whose games are known."""

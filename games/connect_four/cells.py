@@ -79,7 +79,7 @@ THREATS = [
     *of_columns(2, OWNER, REACH, EVEN, ABOVE),
 ]
 WIDE = [block for w, h in ((5, 3), (4, 4), (7, 2)) for block in blocks(w, h, COLUMNS, ROWS, SYMMETRIES)]
-LEARNING = {"alpha": 3.0, "lambda_": 0.7, "opening_plies": 16, "least": 0.1}
+LEARNING = {"step_size": 3.0, "lambda_": 0.7, "max_opening_plies": 16, "min_step_ratio": 0.1}
 """Of the sets with threats."""
 PATTERN_SETS = {
     "threats": PatternSet(
@@ -92,19 +92,25 @@ PATTERN_SETS = {
         patterns=[*THREATS, *WIDE],
         note="The threats, and all blocks of 5 by 3, 4 by 4 and 7 by 2 squares: 50 million numbers.",
         by_player=True,
-        learning={**LEARNING, "opening_plies": 12, "learn_openings": False, "decided": 0.7, "exchange": 100_000},
+        learning={
+            **LEARNING,
+            "max_opening_plies": 12,
+            "train_on_openings": False,
+            "resign_threshold": 0.7,
+            "merge_every": 100_000,
+        },
     ),
     "blocks": PatternSet(
         patterns=BLOCKS,
         note="All blocks of 3 by 4, 4 by 3 and 2 by 6 squares.",
         by_player=True,
-        learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 20},
+        learning={"step_size": 3.0, "lambda_": 0.7, "max_opening_plies": 20},
     ),
     "slopes": PatternSet(
         patterns=SLOPES,
         note="The blocks, and all diagonals of 4 squares with those above and below.",
         by_player=True,
-        learning={"alpha": 3.0, "lambda_": 0.7, "opening_plies": 20, "least": 0.1},
+        learning={"step_size": 3.0, "lambda_": 0.7, "max_opening_plies": 20, "min_step_ratio": 0.1},
     ),
     "walks": PatternSet(
         patterns=walks(70, 8, COLUMNS, ROWS, SYMMETRIES, seed=1),

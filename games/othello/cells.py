@@ -50,8 +50,8 @@ COUNT_GROUPS = (
     (OWN, OPP, OWN_SAFE, OPP_SAFE),
 )
 """Small groups learn soon, large ones exactly."""
-RISKS = {"noise": 0.1, "hunts": 0.3, "prey": OWN}
-"""So that tables learn how a player comes to have no disc: see `train/td.py`."""
+RISKS = {"target_epsilon": 0.1, "adversary_share": 0.3, "adversary_cell": OWN}
+"""So that tables learn how a player comes to have no disc: see `train/selfplay/settings.py`."""
 
 CLASSIC = (
     "a1 b1 c1 d1 e1 f1 g1 h1 b2 g2",  # an edge and its X squares
@@ -97,13 +97,13 @@ PATTERN_SETS = {
         patterns=(*map(cell_numbers, CLASSIC + CENTRE), *COUNT_GROUPS),
         note="The classic ones, two groups in the middle, and counts of discs and moves; a table per phase.",
         by_phase=True,
-        learning={"alpha": 4.0, "lambda_": 0.8, "epsilon": 0.1, "opening_plies": 10, **RISKS},
+        learning={"step_size": 4.0, "lambda_": 0.8, "epsilon": 0.1, "max_opening_plies": 10, **RISKS},
     ),
     "classic": PatternSet(
         patterns=tuple(map(cell_numbers, CLASSIC)),
         note="11 lines, edges and corners of 4 to 10 squares, a table per phase.",
         by_phase=True,
-        learning={"alpha": 4.0, "lambda_": 0.8, "epsilon": 0.2, "opening_plies": 10},
+        learning={"step_size": 4.0, "lambda_": 0.8, "epsilon": 0.2, "max_opening_plies": 10},
     ),
     "straight-4": PatternSet(patterns=straight(4), note="All straight groups of 4 squares, one table each."),
     "straight-3": PatternSet(patterns=straight(3), note="All straight groups of 3 squares, one table each."),

@@ -28,7 +28,7 @@ from evallearn.games.pig import Pig
 from evallearn.games.pig.game import State
 from evallearn.games.pig.solver import best_action, table_of, win_probability
 from evallearn.registry import get_game
-from evallearn.train import OnlineTrainer, predictor
+from evallearn.train import LinearModel, predictor
 
 PIG, TTT = get_game("pig,target=12"), get_game("tic_tac_toe")
 TEMPLATE = Path(__file__).with_name("player_values_kernel.py")
@@ -112,7 +112,7 @@ def test_explain_says_that_nothing_is_squashed(tmp_path: Path, capsys: pytest.Ca
 def test_learning_by_td_begins_with_tanh() -> None:
     c4 = get_game("connect_four")
     with pytest.raises(EvallearnError, match="squash='clip': learning by td needs tanh"):
-        OnlineTrainer("td", start=random_linear(c4, 0.1)).learner(c4)
+        LinearModel(c4, start=random_linear(c4, 0.1))
 
 
 # --- from scikit-learn -----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from evallearn.train.neural_plain import PlainActor
 from evallearn.train.neural_play import BITE, Actor
 from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.reference.td_lambda import TdLambda
-from evallearn.train.self_taught import LARGEST
+from evallearn.train.training import LARGEST
 
 TTT, PIG = get_game("tic_tac_toe"), get_game("pig,target=12")
 QUICK = {"hidden": (8,), "games_per_round": 40, "batch_size": 32, "threads": 1}

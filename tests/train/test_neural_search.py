@@ -16,13 +16,13 @@ from evallearn.train.neural_plain import PlainActor
 from evallearn.train.neural_search import MOST, SearchingActor
 from evallearn.train.neural_search_plain import PlainSearchingActor, towards
 from evallearn.train.neural_settings import NeuralSettings
-from evallearn.train.searching import TARGETS
+from evallearn.train.targets import SEARCH_TARGETS
 
 TTT, FOUR = get_game("tic_tac_toe"), get_game("connect_four")
 GIVEN = {"lambda_": 0.6, "epsilon": 0.2, "opening_plies": 4, "seed": 5}
-FAST = [("tic_tac_toe", target, 2) for target in TARGETS]
-LONG = [(name, target, 2) for name in ("connect_four", "othello", "checkers") for target in TARGETS]
-LONG += [("chess", target, 1) for target in TARGETS] + [("connect_four", "treestrap", 5)]
+FAST = [("tic_tac_toe", target, 2) for target in SEARCH_TARGETS]
+LONG = [(name, target, 2) for name in ("connect_four", "othello", "checkers") for target in SEARCH_TARGETS]
+LONG += [("chess", target, 1) for target in SEARCH_TARGETS] + [("connect_four", "treestrap", 5)]
 
 
 def net_of(game, seed: int = 3) -> NetEval:

@@ -15,10 +15,12 @@ from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval
 from evallearn.learn import LearnConfig, fit_evaluator
 from evallearn.registry import get_game
+from evallearn.train.fit.record_targets import quiet_scale
 from evallearn.train.leaves import BlendedStream, QuietStream
-from evallearn.train.online import OnlineSettings
-from evallearn.train.online_plain import PlainOnline
-from evallearn.train.targets import TARGETS, quiet_scale
+from evallearn.train.models.linear import LinearModel
+from evallearn.train.selfplay.plain import PlainEpisodes
+from evallearn.train.selfplay.settings import SelfPlaySettings
+from evallearn.train.targets import LINEAR_TARGETS
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +35,8 @@ def checkers(tmp_path_factory) -> Dataset:
 def test_quiet_leaves_are_those_of_the_plain_search(checkers):
     game = get_game("checkers")
     evaluator = LinearEval.from_heuristic(game, "material")
-    plain = PlainOnline(game, OnlineSettings(target="tdleaf", depth=1))
+    plain = PlainEpisodes(LinearModel(game, start=evaluator), SelfPlaySettings(target="tdleaf", depth=1)).searches
     plain.searching.begin()
-    plain.eval.w[:, :-1] = evaluator.weights
     rows = list(checkers.states(game))[:150]
     leaves = [(r, s, plain.leaf_of(s, ())) for s, r in rows]
     kept = [(r, s, leaf) for r, s, leaf in leaves if not game.is_terminal(leaf)]
@@ -114,7 +115,7 @@ def test_a_game_that_cannot_learn_while_it_plays_is_refused_before_anything_is_p
 
 
 def test_every_target_is_offered():
-    assert TARGETS == ("outcome", "blend", "texel", "td", "tdleaf", "rootstrap", "treestrap")
+    assert LINEAR_TARGETS == ("outcome", "blend", "texel", "td", "tdleaf", "rootstrap", "treestrap")
 
 
 def test_learn_by_treestrap_leaves_an_eval_and_resumes(tmp_path, capsys):

@@ -1,12 +1,12 @@
 # mypy: ignore-errors
-"""Template: the search of an Eval that learns while it plays. See `searching.py`; the names below are injected.
+"""Template: the search of a model that learns from it. See `searches.py`; the names below are injected.
 
 result, to_play                          the game's `Rules`
 value_mover, tell, note_line, prepare    of the alpha-beta kernels
 uniform                                  of draws.py
 EVERY_NODE                               whether somebody learns from every node
 
-`io` is the record of who plays: counter, depth, nodes. `searching_plain.py` is the same in plain Python.
+`io` is the record of who plays: counter, depth, nodes. `searches_plain.py` is the same in plain Python.
 """
 
 import numpy as np

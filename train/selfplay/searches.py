@@ -1,4 +1,4 @@
-"""The searches of Evals that learn while they play, linear ones and nets: alpha-beta of a small depth, then quiescence.
+"""The searches of models that learn from them, linear ones and nets: alpha-beta of a small depth, then quiescence.
 
 `leaves.py` says how they look; here is what a kernel of games is handed to make them.
 """
@@ -10,22 +10,9 @@ from typing import Any
 
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game
-from evallearn.errors import SpecError
 from evallearn.train.leaves import leaves_kernel, search_options
 
-TEMPLATE = Path(__file__).with_name("searching_kernel.py")
-TARGETS = ("td", "tdleaf", "rootstrap", "treestrap")
-"""What may be learned from them; `online.py` and `neural_search.py` say how."""
-
-
-def require_searching(game: Game, remedy: str) -> None:
-    """Refuse, up front, a game in which an Eval cannot learn from its own alpha-beta."""
-    rules = game.rules
-    if rules is None or rules.utility_mover is None or rules.features_mover is None:
-        raise SpecError(
-            f"{game.name} has no rules with features, seen by the mover: targets that learn while they play need the "
-            f"compiled floor of a two-player zero-sum game without chance; {remedy}"
-        )
+TEMPLATE = Path(__file__).with_name("search_kernel.py")
 
 
 def searching_kernels(game: Game, own: EvalKernel, note_node: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from evallearn.errors import DataError
-from evallearn.train.checkpoints import checksum, read_checkpoint, save_checkpoint
+from evallearn.train.selfplay.checkpoints import checksum, read_checkpoint, save_checkpoint
 
 RECIPE = {"game": "x", "sizes": (3, 4), "share": 0.5}
 COUNTERS = {"counter": 2**64 - 1, "games": 7, "errors": 0.25, "moves": [1, 2]}

@@ -1,4 +1,4 @@
-"""The searches of Evals that learn while they play, in plain Python: the oracle of searching_kernel.py."""
+"""The searches of models that learn from them, in plain Python: the oracle of search_kernel.py."""
 
 from __future__ import annotations
 

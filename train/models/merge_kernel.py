@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Template: learners of the same tables put together what they have learned. See `td_team.py`.
+"""Template: learners of the same tables merge what they have learned. See `merge.py`.
 
 N        how many learners there are
 CACHE    whether the disk cache is on
@@ -10,23 +10,23 @@ from numba import njit
 
 
 @njit
-def agree(weights, memory, known, i):
-    """Whether nobody has learned anything of that weight."""
+def agree(weights, sums, known, i):
+    """Return whether nobody has learned anything of that weight."""
     same = True
     for n in range(N):
-        same &= (weights[n, i] == weights[0, i]) & (memory[n, i, 0] == known[i, 0]) & (memory[n, i, 1] == known[i, 1])
+        same &= (weights[n, i] == weights[0, i]) & (sums[n, i, 0] == known[i, 0]) & (sums[n, i, 1] == known[i, 1])
     return same
 
 
 @njit(cache=CACHE, nogil=True)
-def meet(weights, memory, known, first, end):
-    """The weights [n, i] from first to before end, and their sums of coherence, become the same for all n."""
+def merge(weights, sums, known, first, end):
+    """Make the weights [n, i] from first to before end, and their error sums, the same for all n."""
     for i in range(first, min(end, len(known))):
-        if agree(weights, memory, known, i):  # most, so this saves most of the time
+        if agree(weights, sums, known, i):  # most, so this saves most of the time
             continue
         learned = total = plain = 0.0
         for n in range(N):
-            share = np.float64(memory[n, i, 1]) - np.float64(known[i, 1])
+            share = np.float64(sums[n, i, 1]) - np.float64(known[i, 1])
             learned += share
             total += share * np.float64(weights[n, i])
             plain += np.float64(weights[n, i])
@@ -34,9 +34,9 @@ def meet(weights, memory, known, first, end):
         for part in range(2):
             now = np.float64(known[i, part])
             for n in range(N):
-                now += np.float64(memory[n, i, part]) - np.float64(known[i, part])
+                now += np.float64(sums[n, i, part]) - np.float64(known[i, part])
             for n in range(N):
-                memory[n, i, part] = np.float32(now)
+                sums[n, i, part] = np.float32(now)
             known[i, part] = np.float32(now)
         for n in range(N):
             weights[n, i] = weight

@@ -1,0 +1,115 @@
+# mypy: ignore-errors
+"""Template: a linear evaluator as a model. See `ModelHooks` and `linear.py`; the names below are injected.
+
+phase, features_mover                          the game's `Rules`
+own_evaluate                                   the evaluator, which leaves the features in record.x
+squash                                         of the toolkit
+N_FEATURES, N_PHASES, SCALE                    of the game; what a win is worth
+TEMPORAL_COHERENCE, PER_PHASE                  whether each weight has its own step, each phase its own weights
+CACHE                                          whether the disk cache is on
+
+A row holds the features, a group is the phase.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit
+def evaluate_mover(s, record):
+    """EVAL, as the searches of the learner ask it: kernels of their own, because its record has other fields."""
+    return own_evaluate(s, record)
+
+
+@njit
+def read(s, row, weights, sums, record):
+    features_mover(s, row)
+    return np.int64(phase(s))
+
+
+@njit
+def predict(row, k, weights, sums, record):
+    total = np.float64(record.bias[k])
+    for i in range(N_FEATURES):
+        total += np.float64(record.weights[k, i]) * np.float64(row[i])
+    return squash(total)
+
+
+@njit
+def prefetch(row, k, weights, sums, record):
+    """So few weights are at hand."""
+
+
+@njit
+def cell(i, record):
+    """No adversary plays where moves are searched."""
+    return 0
+
+
+@njit
+def visit(row, record):
+    """Count how large the features are in the positions of games."""
+    record.seen += 1
+    for i in range(N_FEATURES):
+        x = np.float64(row[i])
+        record.squares[i] += x * x
+        if record.used[i] != 0 and record.squares[i] > 0.0:
+            record.inverse[i] = record.seen / record.squares[i]
+
+
+@njit
+def update(row, k, error, step, weights, sums, record):
+    note(row, k, error, record)
+    take(step, record)
+
+
+@njit
+def note_node(s, value, alpha, beta, record):
+    """Note what the search said of a node, as far as that is more than a bound which the model keeps."""
+    error = (np.float64(value) - np.float64(evaluate_mover(s, record))) / SCALE
+    if (value >= beta and error < 0.0) or (value <= alpha and error > 0.0):
+        return
+    note(record.x, np.int64(phase(s)), error, record)
+
+
+@njit
+def note(row, k, error, record):
+    """Note that the features should be worth `error` more in phase k: no step may overshoot that."""
+    size = 1.0
+    for i in range(N_FEATURES):
+        x = np.float64(row[i])
+        size += x * x * record.inverse[i]
+    part = error / max(size, N_FEATURES + 1.0)
+    for j in range(k if PER_PHASE else 0, k + 1 if PER_PHASE else N_PHASES):
+        for i in range(N_FEATURES):
+            record.gradient[j, i] += part * np.float64(row[i])
+        record.gradient[j, N_FEATURES] += part
+    record.notes += 1
+
+
+@njit
+def take(step, record):
+    """Move the weights by the mean of what was noted."""
+    if record.notes == 0:
+        return
+    for k in range(N_PHASES):
+        for i in range(N_FEATURES):
+            record.weights[k, i] += own_step(k, i, step, record) * record.inverse[i]
+        record.bias[k] += own_step(k, N_FEATURES, step, record)
+    record.notes = 0
+
+
+@njit
+def own_step(k, i, step, record):
+    """Return the step of one weight, whose notes are then forgotten; smaller where its errors cancel out."""
+    gradient = record.gradient[k, i]
+    if gradient == 0.0:
+        return 0.0
+    record.gradient[k, i] = 0.0
+    own = step * gradient / record.notes
+    if TEMPORAL_COHERENCE:
+        if record.error_sizes[k, i] > 0.0:
+            own *= abs(record.error_sums[k, i]) / record.error_sizes[k, i]
+        record.error_sums[k, i] += gradient
+        record.error_sizes[k, i] += abs(gradient)
+    return own

@@ -1,0 +1,136 @@
+"""The models in plain Python: the oracles of their kernels, to the last bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evallearn.core.game import Game, State
+from evallearn.evaluators import LinearEval
+from evallearn.evaluators.squash import squash
+from evallearn.train.models import Model
+from evallearn.train.models.linear import LinearModel, used_features
+from evallearn.train.models.patterns import PatternModel
+
+
+class PlainTables:
+    """`PatternModel`, slowly."""
+
+    def __init__(self, model: PatternModel) -> None:
+        self.layout, self.game, self.settings = model.layout, model.game, model.settings
+        self.weights, self.error_sums = np.zeros_like(model.weights), np.zeros_like(model.error_sums)
+        self.parts = len(self.layout.places)
+
+    def read(self, s: State) -> list[int]:
+        """Return where the weights of `s` stand, as its mover sees it."""
+        start = self.layout.group(s) * self.layout.entries
+        return [start + i for i in self.layout.indices([int(c) for c in self.game.cells(s, self.game.to_play(s))])]
+
+    def predict(self, row: list[int]) -> float:
+        """Return the value to the mover, as a share of a win."""
+        n, sums = len(row) - len(row) % 4, [0.0] * 4
+        for k, i in enumerate(row):
+            sums[k % 4 if k < n else 0] += float(self.weights[i])
+        return squash((sums[0] + sums[1]) + (sums[2] + sums[3]))
+
+    def update(self, row: list[int], error: float, step: float) -> None:
+        for i in row:
+            own = step
+            if self.settings.temporal_coherence:
+                net, total = self.error_sums[i]
+                if total > 0:
+                    own *= max(self.settings.min_step_ratio or 0.0, abs(float(net)) / float(total))
+                self.error_sums[i] += np.float32(error), np.float32(abs(error))
+            self.weights[i] += np.float32(own * error)
+
+
+class LearningEval(LinearEval):
+    """A linear evaluator whose weights may change, in double precision."""
+
+    def __init__(self, start: LinearEval) -> None:
+        super().__init__(start.game, np.zeros_like(start.weights))
+        self.w = np.column_stack([start.weights, start.bias]).astype(float)
+        """float64[n_phases, n_features + 1]: the bias last."""
+
+    def raw(self, x: Any, phase: int) -> float:
+        weights = self.w[phase].tolist()
+        total: float = weights[-1]
+        for w, f in zip(weights[:-1], x, strict=True):
+            total += w * f
+        return total
+
+
+class PlainLinear:
+    """`LinearModel`, slowly."""
+
+    parts = 1
+
+    def __init__(self, model: LinearModel) -> None:
+        self.game: Game = model.game
+        self.evaluator = LearningEval(model.start)
+        self.per_phase, self.temporal_coherence = model.per_phase, model.temporal_coherence
+        n = len(self.game.feature_names)
+        self.used = used_features(self.game, model.features)
+        self.gradient, self.notes = np.zeros((self.game.n_phases, n + 1)), 0
+        self.error_sums, self.error_sizes = np.zeros_like(self.gradient), np.zeros_like(self.gradient)
+        self.squares, self.inverse, self.seen = np.zeros(n), np.zeros(n), 0
+
+    @property
+    def weights(self) -> np.ndarray:
+        """float64[n_phases, n_features]."""
+        return np.ascontiguousarray(self.evaluator.w[:, :-1])
+
+    def read(self, s: State) -> tuple[list[float], int]:
+        """Return the features, as the mover sees them, and the phase."""
+        x: list[float] = np.asarray(self.game.features(s, self.game.to_play(s)), np.float32).tolist()
+        return x, self.game.phase(s)
+
+    def predict(self, row: tuple[list[float], int]) -> float:
+        """Return the value to the mover, as a share of a win."""
+        return squash(self.evaluator.raw(*row))
+
+    def visit(self, row: tuple[list[float], int]) -> None:
+        """Count how large the features are in the positions of games."""
+        self.seen += 1
+        self.squares += np.square(row[0])
+        known = self.used & (self.squares > 0.0)
+        self.inverse[known] = self.seen / self.squares[known]
+
+    def update(self, row: tuple[list[float], int], error: float, step: float) -> None:
+        self.note(row, error)
+        self.take(step)
+
+    def note_node(self, s: State, value: float, alpha: float, beta: float) -> None:
+        """Note what a search said of `s`, unless that is a bound which the model keeps."""
+        error = (value - self.evaluator.evaluate(s, self.game.to_play(s))) / self.evaluator.scale
+        if not (value >= beta and error < 0.0) and not (value <= alpha and error > 0.0):
+            self.note(self.read(s), error)
+
+    def note(self, row: tuple[list[float], int], error: float) -> None:
+        x, k = row
+        size = 1.0
+        for f, share in zip(x, self.inverse.tolist(), strict=True):
+            size += f * f * share
+        part = error / max(size, len(x) + 1.0)
+        for j in [k] if self.per_phase else range(self.game.n_phases):
+            self.gradient[j] += part * np.array([*x, 1.0])
+        self.notes += 1
+
+    def take(self, step: float) -> None:
+        """Move the weights by the mean of what was noted."""
+        if not self.notes:
+            return
+        own = step * self.gradient / self.notes
+        if self.temporal_coherence:
+            moved = (self.gradient != 0.0) & (self.error_sizes > 0.0)
+            own[moved] *= (np.abs(self.error_sums) / np.where(moved, self.error_sizes, 1.0))[moved]
+            self.error_sums += self.gradient
+            self.error_sizes += np.abs(self.gradient)
+        self.evaluator.w += own * np.append(self.inverse, 1.0)
+        self.gradient[:], self.notes = 0.0, 0
+
+
+def plain_model(model: Model) -> Any:
+    """Return the model in plain Python, before it has learned anything."""
+    return PlainLinear(model) if isinstance(model, LinearModel) else PlainTables(model)  # type: ignore[arg-type]  # no other

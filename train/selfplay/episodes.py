@@ -1,0 +1,211 @@
+"""Games of one model against itself, in one kernel: `EpisodeLearner`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evallearn.core.evaluator import EvalKernel
+from evallearn.core.rng import scramble
+from evallearn.errors import SpecError
+from evallearn.evaluators.features import half_range
+from evallearn.train.leaves import search_options, search_record
+from evallearn.train.models import Model, ModelHooks
+from evallearn.train.selfplay.checkpoints import read_checkpoint, save_checkpoint
+from evallearn.train.selfplay.searches import searching_kernels
+from evallearn.train.selfplay.settings import ADVERSARY_WEIGHT, DEEPEST, RESIGN_PLAYTHROUGH, SelfPlaySettings
+from evallearn.train.targets import TARGETS, lambda_errors
+
+HERE = Path(__file__).parent
+COUNTERS = ("counter", "games", "moves", "nodes", "errors")
+
+
+class EpisodeLearner:
+    """A model, and games against itself that change it. The same seed gives the same weights, however it is cut."""
+
+    def __init__(self, model: Model, settings: SelfPlaySettings, kernels: Any = None) -> None:
+        """settings: without a None; kernels: those of another learner of a model of the same kind.
+
+        Raises SpecError for a game whose games against itself would be others than those of its searches.
+        """
+        require_episodes(model, settings)
+        self.model, self.settings = model, settings
+        hooks, rules = model.hooks(), model.game.rules
+        assert rules is not None
+        self.parts = hooks.parts
+        self.io = self._record()
+        self.trail = np.zeros(rules.max_plies + 1, hooks.row)
+        self.rows = np.zeros(rules.max_actions, hooks.row)
+        self.past = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
+        searches = hooks.evaluate_mover is not None
+        self.box = search_record(model.game, search_options(model.game)) if searches else np.zeros(1)
+        self.kernels = kernels or _kernels(model, settings)
+
+    def _record(self) -> np.ndarray:
+        """What the kernel carries with it."""
+        game, settings = self.model.game, self.settings
+        rules = game.rules
+        assert rules is not None
+        plies, actions = (rules.max_plies + 1,), (rules.max_actions,)
+        fields: list[Any] = [
+            ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("games", "i8"), ("moves", "i8"), ("nodes", "i8"),
+            ("errors", "f8"),
+            ("step", "f8"), ("depth", "i8"), ("lambda_", "f8"), ("epsilon", "f8"), ("target_epsilon", "f8"),
+            ("adversary_share", "f8"), ("adversary_cell", "i8"), ("max_opening_plies", "i8"),
+            ("skips_openings", "i8"), ("resign_threshold", "f8"),
+            ("actions", "i4", actions), ("values", "f8", actions), ("cell", "i4", actions), ("is_same", "i1", actions),
+            ("child_group", "i8", actions), ("below", "i4", (DEEPEST, *actions)),
+            ("mover", "i4", plies), ("group", "i8", plies), ("trace", "f8", plies), ("td_error", "f8", (*plies, 1)),
+            ("value", "f8", plies), ("found", "f8", plies), ("sign", "i8", plies),
+        ]  # fmt: skip
+        io = np.zeros(1, np.dtype(fields, align=True))
+        io["words"], io["counter"] = game.encode(game.initial()), scramble(settings.seed)
+        for name in (
+            "lambda_", "epsilon", "target_epsilon", "adversary_share", "max_opening_plies", "resign_threshold",
+        ):  # fmt: skip
+            io[name] = getattr(settings, name)
+        io["adversary_cell"] = max(0, settings.adversary_cell or 0)
+        io["skips_openings"] = not settings.train_on_openings
+        return io
+
+    def learn(self, games: int) -> None:
+        """Play so many games against itself."""
+        from evallearn.compiled.specialise import COMPILE_ERRORS, explain_failure
+
+        settings, first = self.settings, self.games
+        steps, depths = settings.steps(first, games, self.parts), settings.depths(first, games)
+        try:
+            arrays = *self.model.arrays, self.trail, self.rows, self.past
+            self.kernels.learn(self.io, self.box, *arrays, steps, depths)
+        except COMPILE_ERRORS as error:
+            raise explain_failure(error, f"{self.model.game.name}.rules") from None
+
+    @property
+    def step(self) -> str:
+        """Its step size, for messages."""
+        return f"step_size={self.settings.schedule.initial:g}"
+
+    @property
+    def games(self) -> int:
+        return int(self.io["games"][0])
+
+    @property
+    def moves(self) -> int:
+        return int(self.io["moves"][0])
+
+    @property
+    def nodes(self) -> int:
+        """Of all searches."""
+        return int(self.io["nodes"][0])
+
+    @property
+    def errors(self) -> float:
+        """The sum of |backup - value| over all moves."""
+        return float(self.io["errors"][0])
+
+    @property
+    def weights(self) -> np.ndarray:
+        return self.model.weights
+
+    # --- checkpoints -------------------------------------------------------------------------------------------------
+    def identity(self) -> dict[str, Any]:
+        """Return what a checkpoint must have in common with whoever goes on from it."""
+        return {**self.model.identity(), **self.settings.to_json()}
+
+    def counters(self) -> dict[str, Any]:
+        return {name: self.io[name][0].item() for name in COUNTERS}
+
+    def load_counters(self, counters: dict[str, Any]) -> None:
+        for name, value in counters.items():
+            self.io[name] = value
+
+    def save(self, path: Path) -> None:
+        """Write all that `restore` needs to go on as if nothing had happened."""
+        save_checkpoint(path, "self-play", self.identity(), self.counters(), self.model.state())
+
+    def restore(self, path: Path) -> None:
+        """Go on from a checkpoint. Raises DataError for a file that is none, or one of other settings."""
+        counters, tensors = read_checkpoint(path, "self-play", self.identity(), self.counters(), self.model.state())
+        self.model.load_state(tensors)
+        self.load_counters(counters)
+
+
+def require_episodes(model: Model, settings: SelfPlaySettings) -> None:
+    """Refuse, up front, what cannot be learned in the episode kernel."""
+    game, rules, searches = model.game, model.game.rules, model.hooks().evaluate_mover is not None
+    assert rules is not None
+    if rules.clock is not None and not searches:
+        raise SpecError(f"the rules of {game.name} look back, which games against itself do not: use selfplay and fit")
+    for name in ("adversary_share", "target_epsilon") if searches else ():
+        if value := getattr(settings, name):
+            raise SpecError(f"{name}={value!r}: give 0 for a model whose moves are searched")
+    if settings.adversary_share and (settings.adversary_cell >= game.n_cells or rules.contents is not None):  # type: ignore[operator]  # no None
+        raise SpecError(
+            f"adversary_cell={settings.adversary_cell} is no cell that an adversary sees in {game.name}: give one of "
+            f"its {game.n_cells} cells, if its rules have no `contents`, or no adversary_share"
+        )
+
+
+def _kernels(model: Model, settings: SelfPlaySettings) -> Any:
+    from evallearn.compiled.bits import jitable
+    from evallearn.compiled.hooks import bindings
+    from evallearn.compiled.specialise import announce, specialise
+    from evallearn.search.common.repetition import looking_back
+    from evallearn.train.draws import uniform
+
+    game, hooks, target = model.game, model.hooks(), TARGETS[settings.target or "td"]
+    rules, searches = game.rules, hooks.evaluate_mover is not None
+    assert rules is not None
+    adversary, deep = bool(settings.adversary_share), (settings.depth or 1) > 1 and not searches
+    ends = bindings(rules, "actions", "result", "is_terminal", "to_play", "utility_mover")
+    own = {"read": hooks.read, "predict": hooks.predict, "SCALE": half_range(game)}
+    one_ply: Any = specialise(HERE / "one_ply_kernel.py", **ends, **own, cell=hooks.cell, ADVERSARY=adversary)
+    further: Any = specialise(HERE / "fixed_depth_kernel.py", **ends, **own) if deep else None
+    policy = _search_policy(model, hooks, target.learn_at == "tree") if searches else one_ply
+    module: Any = specialise(
+        HERE / "episode_kernel.py",
+        **bindings(rules, "State", "result", "is_terminal", "to_play", "utility_mover"),
+        **{name: getattr(hooks, name) for name in ("read", "predict", "prefetch", "update", "visit", "take")},
+        **{name: getattr(policy, name) for name in ("begin", "choose", "read_leaf")},
+        **{name: getattr(one_ply, name) for name in ("backup", "adversarial")},
+        choose_deep=further.choose_deep if deep else one_ply.choose,
+        lambda_errors=jitable(lambda_errors),
+        uniform=uniform,
+        remember=looking_back(rules).remember,
+        N_WORDS=rules.n_words,
+        N_ROW=hooks.row.shape[0],
+        SCALE=half_range(game),
+        HAS_CLOCK=rules.clock is not None,
+        SEARCHES=searches,
+        DEEP=deep,
+        ADVERSARY=adversary,
+        NEXT=searches and target.backup == "next",
+        LEAVES=searches and target.learn_at == "leaf",
+        AT_ONCE=searches and target.backup == "search",
+        EVERY_NODE=searches and target.learn_at == "tree",
+        ADVERSARY_WEIGHT=ADVERSARY_WEIGHT,
+        RESIGN_PLAYTHROUGH=RESIGN_PLAYTHROUGH,
+    )
+    announce(f"games of {game.name} against itself", module.learn)
+    return module
+
+
+def _search_policy(model: Model, hooks: ModelHooks, every_node: bool) -> Any:
+    """Return search_policy_kernel.py for the model's own searches."""
+    from evallearn.compiled.hooks import bindings
+    from evallearn.compiled.specialise import specialise
+
+    game = model.game
+    assert game.rules is not None
+    own = EvalKernel(params=model.arrays[2], evaluate_player=None, evaluate_mover=hooks.evaluate_mover)  # type: ignore[arg-type]  # not asked
+    found = searching_kernels(game, own, hooks.note_node if every_node else None)
+    return specialise(
+        HERE / "search_policy_kernel.py",
+        **bindings(game.rules, "to_play"),
+        begin_search=found["begin"],
+        **{name: found[name] for name in ("shuffle", "search", "leaf_of")},
+        read=hooks.read,
+        SCALE=half_range(game),
+    )

@@ -1,0 +1,74 @@
+# mypy: ignore-errors
+"""Template: the policy that looks one ply ahead. See `episodes.py`; the names below are injected.
+
+actions, result, is_terminal, to_play, utility_mover    the game's `Rules`
+read, predict, cell                                     the model's hooks
+SCALE, ADVERSARY                                        a win's worth; whether somebody minds a cell
+CACHE                                                   whether the disk cache is on
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit
+def begin(s, n_past, io, box, past):
+    """Write the actions of `s`; return how many there are, or -1 where the game is over."""
+    return np.int64(-1) if is_terminal(s) else np.int64(actions(s, io.actions))
+
+
+@njit
+def read_leaf(s, row, io, box, weights, sums, record):
+    """Read the position itself: one ply ahead there is no other; return (its group, 1 for the same mover)."""
+    return read(s, row, weights, sums, record), 1
+
+
+@njit
+def choose(s, n, io, box, weights, sums, record, rows):
+    """Return the number of the best action, the first of equal ones.
+
+    io.values are the values of all to the mover; rows and io.child_group what the model reads of the states after them,
+    which is read of all before any value is asked for: their weights are on the way meanwhile.
+    """
+    side = to_play(s)
+    for i in range(n):
+        after = result(s, np.int64(io.actions[i]))
+        io.is_same[i] = to_play(after) == side
+        if is_terminal(after):
+            value = np.float64(utility_mover(after)) / SCALE
+            io.values[i] = value if io.is_same[i] else -value
+            io.child_group[i] = -1
+            if ADVERSARY:
+                io.cell[i] = 0
+        else:
+            io.child_group[i] = read(after, rows[i], weights, sums, record)
+            if ADVERSARY:
+                io.cell[i] = cell(io.adversary_cell, record)
+    chosen = 0
+    for i in range(n):
+        if io.child_group[i] >= 0:
+            value = predict(rows[i], io.child_group[i], weights, sums, record)
+            io.values[i] = value if io.is_same[i] else -value
+        if io.values[i] > io.values[chosen]:
+            chosen = i
+    return chosen
+
+
+@njit
+def backup(best, n, io):
+    """Return what the position is worth if the share target_epsilon of its moves is random."""
+    if io.target_epsilon == 0.0:
+        return io.values[best]
+    total = 0.0
+    for i in range(n):
+        total += io.values[i]
+    return (1.0 - io.target_epsilon) * io.values[best] + io.target_epsilon * (total / n)
+
+
+@njit
+def adversarial(chosen, n, weight, io):
+    """Return the number of the action of an adversary, to whom its cell counts beside the values."""
+    for i in range(n):
+        if io.values[i] - weight * io.cell[i] > io.values[chosen] - weight * io.cell[chosen]:
+            chosen = i
+    return chosen
