@@ -89,14 +89,14 @@ def compare_with_next(s, first, end, io):
     io.mover[end] = to_play(s)
     for t in range(end - 1, first - 1, -1):
         following = following if io.mover[t] == io.mover[t + 1] else -following
-        io.td_error[t, 0] = (following if io.trace[t] > 0.0 else io.found[t]) - io.value[t]
+        io.td_error[t, 0] = (following if io.traces[t] > 0.0 else io.found[t]) - io.value[t]
         following = io.value[t]
 
 
 @njit
 def learn_from(first, end, io, weights, sums, record, trail):
     """Update the model by the decisions of a game, the last one first."""
-    lambda_errors(io.td_error, io.trace, io.mover, io.lambda_, first, end)
+    lambda_errors(io.td_error, io.traces, io.mover, io.lambda_, first, end)
     for t in range(end - 1, first - 1, -1):
         if t > first:  # on their way while this position learns
             prefetch(trail[t - 1], io.group[t - 1], weights, sums, record)
@@ -110,7 +110,7 @@ def learn_in_order(first, end, io, weights, sums, record, trail):
     Few features make the positions of a game alike: together, errors from before would take it too far. A leaf where
     the game is over teaches nothing.
     """
-    lambda_errors(io.td_error, io.trace, io.mover, io.lambda_, first, end)
+    lambda_errors(io.td_error, io.traces, io.mover, io.lambda_, first, end)
     for t in range(first, end):
         if io.sign[t] != 0:
             error = io.sign[t] * (io.value[t] + io.td_error[t, 0])
@@ -148,12 +148,12 @@ def play(s, io, box, weights, sums, record, trail, rows, past):
             chosen = np.int64(adversarial(best, n, weight, io))
         if ply < opening or uniform(io) < io.epsilon:
             chosen = np.int64(uniform(io) * n)
-        io.trace[ply] = (1.0 - io.target_epsilon) * (chosen == best) + io.target_epsilon / n
+        io.traces[ply] = (1.0 - io.target_epsilon) * (chosen == best) + io.target_epsilon / n
         resigned = ply >= opening and abs(value) > threshold and abs(io.values[best]) > threshold
         s, n_past = moved(s, chosen, n_past, io, past)
         ply += 1
         if resigned:
-            io.trace[ply - 1] = 0.0  # what followed is not known
+            io.traces[ply - 1] = 0.0  # what followed is not known
             break
     if NEXT:
         compare_with_next(s, first, ply, io)

@@ -57,7 +57,7 @@ class EpisodeLearner:
             ("skips_openings", "i8"), ("resign_threshold", "f8"),
             ("actions", "i4", actions), ("values", "f8", actions), ("cell", "i4", actions), ("is_same", "i1", actions),
             ("child_group", "i8", actions), ("below", "i4", (DEEPEST, *actions)),
-            ("mover", "i4", plies), ("group", "i8", plies), ("trace", "f8", plies), ("td_error", "f8", (*plies, 1)),
+            ("mover", "i4", plies), ("group", "i8", plies), ("traces", "f8", plies), ("td_error", "f8", (*plies, 1)),
             ("value", "f8", plies), ("found", "f8", plies), ("sign", "i8", plies),
         ]  # fmt: skip
         io = np.zeros(1, np.dtype(fields, align=True))

@@ -15,6 +15,7 @@ from evallearn.errors import DataError
 from evallearn.games.connect_four import ConnectFour
 from evallearn.games.othello import Othello
 from evallearn.games.othello.cells import OWN
+from evallearn.train.models.linear import LinearModel
 from evallearn.train.models.patterns import PatternModel, PatternSettings
 from evallearn.train.selfplay.episodes import EpisodeLearner
 from evallearn.train.selfplay.plain import Decision, PlainEpisodes
@@ -191,6 +192,13 @@ def test_same_seed_gives_the_same_weights_however_it_is_cut() -> None:
     other.learn(60)
     assert same(whole, pieces)
     assert not same(whole, other)
+
+
+def test_no_field_of_a_record_is_hidden_where_kernels_run_uncompiled() -> None:
+    """There `io.trace` would be the method of that name."""
+    model = LinearModel(ConnectFour())
+    records = EpisodeLearner(model, SelfPlaySettings().suited(model)).io, model.record
+    assert not {name for record in records for name in record.dtype.names or ()} & set(dir(np.record))
 
 
 # --- checkpoints -------------------------------------------------------------------------------------------------
