@@ -384,6 +384,7 @@ READERS: dict[str, str | tuple[str, ...]] = {
     "evallearn/arena/openings.py": ("openings",),
     "evallearn/core/checked.py": ("sets.jsonl", "steps/*.json"),
     "evallearn/cli/info.py": ("result.json",),
+    "evallearn/compiled/bindings.py": "our own source: the names that a template declares",
     "evallearn/compiled/fingerprint.py": "our own source: the key of a kernel, not a value",
     "evallearn/compiled/kept.py": ("kernel, nbi", "kernel, 1.nbc"),
     "evallearn/compiled/specialise.py": "asks whether the index of a kernel is there, for a message",

@@ -42,7 +42,7 @@ def bindings_of(template: Path, given: Sequence[Rules | ModuleType], more: Mappi
     given: the game's rules, and what `specialise` made of the templates that this one imports from; more: by name, None
     for what stands in.
     """
-    declared = declarations(template.read_text("utf-8"))
+    declared = declarations(template.read_text(encoding="utf-8"))
     if not declared and any(part in WITHOUT_DECLARATIONS for part in template.parts):
         return dict(more)
     if strangers := sorted(more.keys() - declared.keys()):
