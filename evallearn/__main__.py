@@ -1,4 +1,4 @@
-"""python -m evallearn
+"""Run `python -m evallearn`.
 
 Python puts the current folder first on sys.path before it runs this file. It is taken out here, before anything of
 Python or of other packages is imported, since a module of that folder could stand for any of them. What Python itself

@@ -39,9 +39,10 @@ class Minimax(Search[S, A]):
         self.quiescence, self.extensions = quiescence, extensions
 
     def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = True) -> SearchResult[A]:
-        """The H-minimax value at limits.depth; ties go to the earlier action or, with a `seed`, to a random one.
+        """Return the H-minimax value at limits.depth, and the action that has it.
 
-        The values of all root actions come with the result, asked for or not.
+        Ties go to the earlier action or, with a `seed`, to a random one. The values of all root actions come with the
+        result, asked for or not.
         """
         depth = fixed_depth(limits)
         require_unfinished(self.game, s)

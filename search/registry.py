@@ -36,7 +36,7 @@ MONTE_CARLO = ("mcts", "flat")
 
 
 def usual_search(game: Game) -> tuple[str, Mapping[str, Any]]:
-    """The name of the search that suits the game, and its settings.
+    """Return the name of the search that suits the game, and its settings.
 
     Alpha-beta (with the game's own settings), expectiminimax with dice or for one alone, max^n for the rest.
     """
@@ -54,15 +54,16 @@ def require_limits(name: str, limits: Limits) -> None:
 
 
 def search_for(game: Game[S, A], evaluator: Evaluator[S], *, sound: bool = False) -> Search[S, A]:
-    """The search that suits the game; `sound` leaves out the settings that may change a value."""
+    """Return the search that suits the game; `sound` leaves out the settings that may change a value."""
     name, settings = usual_search(game)
     return named_search(name, game, evaluator, **(without_unsound(settings) if sound else settings))
 
 
 def named_search(name: str, game: Game[S, A], evaluator: Evaluator[S] | None, **settings: Any) -> Search[S, A]:
-    """The search of that name. Where it must stay upstairs it runs on compiled rules at least, if the game has them.
+    """Return the search of that name.
 
-    Only the Monte Carlo searches can do without an Eval.
+    Where it must stay on the python backend it runs on compiled rules at least, if the game has them. Only the Monte
+    Carlo searches can do without an evaluator.
     """
     if name not in SEARCHES:
         raise unknown("search", name, SEARCHES)
@@ -73,7 +74,7 @@ def named_search(name: str, game: Game[S, A], evaluator: Evaluator[S] | None, **
 
 
 def _on_compiled_rules(game: Game, evaluator: Evaluator | None) -> tuple[Game, Evaluator | None]:
-    """The same, ten times as fast."""
+    """Return the game on compiled rules and the evaluator for it: the same, ten times as fast."""
     from evallearn.compiled.game import CompiledGame
 
     fast, evaluator = CompiledGame(game), copy(evaluator)

@@ -22,19 +22,19 @@ TO_UNIT = 2.0**-53
 
 @jitable
 def uniform(io):
-    """The next random number, 0 <= u < 1; io.counter moves on."""
+    """Return the next random number, 0 <= u < 1; io.counter moves on."""
     io.counter += STEP_WORD
     return np.float64(mix64(io.counter) >> ELEVEN) * TO_UNIT
 
 
 @jitable
 def begin_game(number, io):
-    """From here on io draws the numbers of that game, whoever plays it and when."""
+    """Let io draw the numbers of that game from here on, whoever plays it and when."""
     io.counter = io.seed ^ (np.uint64(number) * GAME_WORD)
 
 
 class Draws:
-    """The same numbers upstairs."""
+    """The same numbers on the python backend."""
 
     def __init__(self, seed: int) -> None:
         self.counter = scramble(seed)

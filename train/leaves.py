@@ -25,7 +25,7 @@ NO_LIMIT = 1 << 62
 
 
 def search_options(game: Game) -> Options:
-    """How searches that teach look: to a fixed depth and then until it is quiet, every node once."""
+    """Return how searches that teach look: to a fixed depth and then until it is quiet, every node once."""
     return Options(
         table=False,
         killers=True,
@@ -38,7 +38,7 @@ def search_options(game: Game) -> Options:
 
 
 def search_record(game: Game, options: Options) -> np.ndarray:
-    """The one record that such a search carries."""
+    """Return the one record that such a search carries."""
     from evallearn.search.alphabeta.compiled import context
 
     assert game.rules is not None
@@ -49,7 +49,7 @@ def search_record(game: Game, options: Options) -> np.ndarray:
 
 
 def leaves_kernel(game: Game, searching: Any, evaluate_mover: Any, options: Options) -> Any:
-    """leaves_kernel.py for the alpha-beta kernels `searching` and the Eval that they ask."""
+    """Return leaves_kernel.py for the alpha-beta kernels `searching` and the evaluator that they ask."""
     from evallearn.compiled.hooks import bindings
     from evallearn.compiled.specialise import specialise
 
@@ -71,7 +71,7 @@ def leaves_kernel(game: Game, searching: Any, evaluate_mover: Any, options: Opti
 class QuietStream:
     """The records of a data set, each with the features of the quiet position that it leads to.
 
-    An Eval says which exchanges are the best. Positions from which they end the game are left out. A game without
+    An evaluator says which exchanges are the best. Positions from which they end the game are left out. A game without
     quiescence is quiet everywhere: nothing changes.
     """
 

@@ -4,7 +4,7 @@
 State, actions, result, is_terminal, to_play, utility_mover, key, clock, phase, noisy_actions, forcing
                                            the game's `Rules`
 quiet_value, third_time                    of the alpha-beta kernels
-evaluate_mover                             the Eval, which leaves the features in params.x
+evaluate_mover                             the evaluator, which leaves the features in params.x
 N_FEATURES, N_WORDS, HAS_CLOCK             of the game
 SELECTIVE                                  whether its searches end in quiescence
 CACHE                                      whether the disk cache is on
@@ -19,7 +19,10 @@ INF = np.float32(np.inf)
 
 @njit
 def leaf_of(s, ctx, params):
-    """Where the value of the search comes from: the end of its line, beyond exchanges; and whether the game is over."""
+    """Return where the value of the search comes from, and whether the game is over.
+
+    The value comes from the end of the search's line, beyond exchanges.
+    """
     ply = np.int64(0)
     over = False
     for i in range(ctx.pv_length[0]):
@@ -40,7 +43,7 @@ def leaf_of(s, ctx, params):
 
 @njit
 def is_over(s, ply, ctx):
-    """True if the game ends here, `ply` plies below the root."""
+    """Return True if the game ends here, `ply` plies below the root."""
     if HAS_CLOCK and third_time(key(s), clock(s), ctx.n_past + ply, ctx):
         return True
     return is_terminal(s)
@@ -48,7 +51,7 @@ def is_over(s, ply, ctx):
 
 @njit
 def next_quiet(s, left, ply, ctx, params):
-    """The action by which quiescence gets its value, or -1 where it is the Eval's own."""
+    """Return the action by which quiescence gets its value, or -1 where it is the evaluator's own."""
     must_answer = forcing(s)
     value = quiet_value(s, left, ply, -INF, INF, ctx, params)
     if not must_answer and evaluate_mover(s, params) == value:
@@ -72,7 +75,7 @@ def next_quiet(s, left, ply, ctx, params):
 
 @njit(cache=CACHE, nogil=True)
 def quiet_rows(words, box, eval_box, features, phases, turned):
-    """Of each encoded position: the features where it is quiet, seen by whoever is to move there; that phase.
+    """Write of each encoded position the features where it is quiet, seen by whoever moves there, and that phase.
 
     turned: 1 if the same player is to move there, -1 if the other is, 0 if the exchanges end the game.
     """

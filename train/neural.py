@@ -56,7 +56,10 @@ class NeuralLearner:
         threads: int = 1,
         device: str | None = None,
     ) -> None:
-        """teacher: who plays, None: the net itself. limit: the game after which no round need be played in advance."""
+        """Set up the net and what learns it.
+
+        teacher: who plays, None: the net itself. limit: the game after which no round need be played in advance.
+        """
         require_neural(game)
         self.game, self.settings, self.given, self.teacher, self.limit = game, settings, start, teacher, limit
         for role, net in (("net to begin with", start), ("teacher", teacher)):
@@ -98,12 +101,12 @@ class NeuralLearner:
         return np.concatenate([t.ravel() for t in self.net.tensors().values()])
 
     def round_size(self, rounds: int) -> int:
-        """Games of the round after so many."""
+        """Return the number of games of the round after so many."""
         n, early = self.settings.games_per_round, rounds < EARLY_ROUNDS and not (self.given or self.teacher)
         return max(1, n // EARLY_SHARE) if early else n
 
     def learn(self, games: int) -> None:
-        """Rounds of games until there are so many more."""
+        """Play and learn from rounds of games until there are so many more."""
         import torch
 
         wanted, threads = self.games + games, torch.get_num_threads()
@@ -134,13 +137,13 @@ class NeuralLearner:
         self.good = self._state()
 
     def _play(self, tensors: dict[str, np.ndarray], first: int, games: int, rounds: int) -> Rows:
-        """The games of a round with these weights, in an order that no two neighbours share."""
+        """Return the games of a round with these weights, in an order that no two neighbours share."""
         self.actor.publish(self.teacher or NetEval(self.game, tensors, self.start.activation))
         rows = self.actor.play(first, games, exact=self.settings.done(first) >= self.settings.exact_from < 1)
         return rows.shuffled(np.random.default_rng([self.settings.seed, rounds]))
 
     def _learn(self, rows: Rows, games: int) -> float:
-        """All passes over the rows, after so many new games; the mean loss of the first pass."""
+        """Make all passes over the rows, after so many new games; return the mean loss of the first pass."""
         if not len(rows):
             return 0.0
         total, passes = 0.0, self.settings.epochs
@@ -166,19 +169,19 @@ class NeuralLearner:
         )
 
     def evaluator(self, made: Mapping[str, Any] | None = None) -> NetEval:
-        """The net after the last whole round."""
+        """Return the net after the last whole round."""
         tensors = {k: self.good["tensors"][f"average.{k}"] for k in TENSORS}
         return NetEval(self.game, tensors, self.start.activation, made)
 
     # --- checkpoints -------------------------------------------------------------------------------------------------
     def _recipe(self) -> dict[str, Any]:
-        """What a checkpoint must have in common with whoever goes on from it."""
+        """Return what a checkpoint must have in common with whoever goes on from it."""
         nets = {"start": self.given, "teacher": self.teacher}
         begun = {role: tensors_digest(net.tensors()) if net else None for role, net in nets.items()}
         return {"game": self.game.name, "features": feature_hash(self.game), **begun, **asdict(self.settings)}
 
     def _state(self) -> dict[str, Any]:
-        """A copy of everything that changes, between two rounds."""
+        """Return a copy of everything that changes, between two rounds."""
         tensors = {**self.net.tensors(), **self.net.moments()}
         tensors |= {f"behind.{k}": t for k, t in self.behind.items()}
         old = self.kept if self.settings.remembered > 1 else []
@@ -188,11 +191,11 @@ class NeuralLearner:
         return {"counters": {name: getattr(self, name) for name in COUNTERS}, "tensors": tensors}
 
     def save(self, path: Path) -> None:
-        """All that `restore` needs to go on as if nothing had happened."""
+        """Write all that `restore` needs to go on as if nothing had happened."""
         save_checkpoint(path, "net", self._recipe(), self.good["counters"], self.good["tensors"])
 
     def restore(self, path: Path) -> None:
-        """Raises DataError for a file that is no checkpoint, or one of other settings."""
+        """Go on from a checkpoint. Raises DataError for a file that is no checkpoint, or one of other settings."""
         state = self.good
         counters, tensors = read_checkpoint(path, "net", self._recipe(), state["counters"], state["tensors"], KEPT)
         for name, value in counters.items():
@@ -204,7 +207,7 @@ class NeuralLearner:
 
 
 def split_rows(path: Path, sizes: np.ndarray, words: np.ndarray, targets: np.ndarray) -> list[Rows]:
-    """The rounds of those sizes. Raises DataError where the three do not fit together."""
+    """Return the rounds of those sizes. Raises DataError where the three do not fit together."""
     if (sizes < 0).any() or not sizes.sum() == len(words) == len(targets):
         raise DataError(f"{path} holds {len(words)} positions for rounds of {sizes.tolist()}: delete it to begin anew")
     cuts = np.cumsum(sizes)[:-1]
@@ -244,7 +247,7 @@ class NeuralTrainer(SelfTaughtTrainer):
         threads: int | None = None,
         device: str | None = None,
     ) -> None:
-        """Those of NeuralSettings, and:
+        """Store the settings: those of NeuralSettings, and the following.
 
         hidden: None: 80 units, or as many as the net to begin with has. depth: None: 1 for td, else 2.
         epsilon, opening_plies: None: none where there are dice, else 0.05 and twice what opens a match.
@@ -297,11 +300,11 @@ class NeuralTrainer(SelfTaughtTrainer):
         self.games_, self.moves_ = counters["games"], counters["moves"]
 
     def recover(self, learner: NeuralLearner) -> None:
-        """The message says which weights are kept."""
+        """Keep the weights of the last whole round; the message says which weights are kept."""
         self.keep(learner)
 
     def evaluator(self, made: Mapping[str, Any] | None = None) -> NetEval:
-        """The net that was learned."""
+        """Return the net that was learned."""
         details = {
             "method": self.target, "depth": self.plies, "games": self.games_, "moves": self.moves_, "seed": self.seed,
             **(made or {}),

@@ -28,7 +28,10 @@ class NetLearner:
     """A net that learns, on the GPU if torch has one."""
 
     def __init__(self, start: NetEval, *, averaging: float = 0.0, device: str | None = None) -> None:
-        """averaging: how much of the average a step keeps, 0.999 for about the last 1,000 steps; 0: none."""
+        """Set up the net for learning.
+
+        averaging: how much of the average a step keeps, 0.999 for about the last 1,000 steps; 0: none.
+        """
         import torch
 
         self.game, self.activation = start.game, start.activation
@@ -41,7 +44,7 @@ class NetLearner:
         self.optimizer = torch.optim.Adam([self.weights[k] for k in self.used], lr=1e-3, fused=True)
 
     def learn(self, x: np.ndarray, phase: np.ndarray, targets: np.ndarray, rate: float) -> float:
-        """One step; the mean loss before it."""
+        """Make one step; return the mean loss before it."""
         import torch
 
         for group in self.optimizer.param_groups:
@@ -60,7 +63,7 @@ class NetLearner:
         return float(loss.detach())
 
     def logits(self, x: torch.Tensor, phase: np.ndarray) -> torch.Tensor:
-        """float32[n, outputs]; each row by the net of its phase."""
+        """Return float32[n, outputs]; each row by the net of its phase."""
         import torch
 
         if self.nets == 1:
@@ -89,15 +92,15 @@ class NetLearner:
         return torch.clamp(z, 0.0, 1.0) if self.activation == "clipped" else torch.sigmoid(z)
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """The weights as they are now, copied."""
+        """Return the weights as they are now, copied."""
         return {k: w.detach().cpu().numpy().copy() for k, w in self.weights.items()}
 
     def averaged(self) -> dict[str, np.ndarray]:
-        """Their average, copied."""
+        """Return their average, copied."""
         return {k: w.cpu().numpy().copy() for k, w in self.average.items()}
 
     def moments(self) -> dict[str, np.ndarray]:
-        """The average and Adam's memory, copied; zeros before the first step."""
+        """Return the average and Adam's memory, copied; zeros before the first step."""
         found = {f"average.{k}": w for k, w in self.averaged().items()}
         for name in self.used:
             state = self.optimizer.state.get(self.weights[name], {})
@@ -124,7 +127,7 @@ class NetLearner:
 def first_net(
     game: Game, hidden: tuple[int, ...], outputs: int, *, activation: str = "relu", split: bool = False, seed: int = 1
 ) -> NetEval:
-    """Random weights: He's for units that are cut off at 0, Glorot's for logistic ones; outputs begin at 0."""
+    """Return random weights: He's for units that are cut off at 0, Glorot's for logistic ones; outputs begin at 0."""
     rng = np.random.default_rng([seed, 7])
     nets, n = (game.n_phases if split else 1), len(game.feature_names)
     h1, h2 = hidden[0], hidden[1] if len(hidden) > 1 else 0
@@ -145,7 +148,10 @@ def first_net(
 
 
 def widened(net: NetEval, hidden: tuple[int, ...], seed: int) -> NetEval:
-    """A net with so many units that says what `net` says: new units begin with random inputs and are not heard yet."""
+    """Return a net with so many units that says what `net` says.
+
+    New units begin with random inputs and are not heard yet.
+    """
     if len(hidden) != len(net.hidden) or any(new < old for new, old in zip(hidden, net.hidden, strict=True)):
         shown = ",".join(map(str, net.hidden))
         raise SpecError(

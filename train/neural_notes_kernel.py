@@ -12,13 +12,13 @@ from numba import njit
 
 @njit
 def judge_mover(s, params):
-    """EVAL, as the searches of the learner ask it: kernels of their own, because its record has other fields."""
+    """Ask EVAL for the searches of the learner: kernels of their own, because its record has other fields."""
     return evaluate_mover(s, params)
 
 
 @njit
 def note_node(s, value, alpha, beta, params):
-    """Notes what the search said of a node, as far as that is more than a bound which the net keeps."""
+    """Note what the search said of a node, as far as that is more than a bound which the net keeps."""
     said = evaluate_mover(s, params)
     if (value >= beta and value < said) or (value <= alpha and value > said):
         return

@@ -21,7 +21,7 @@ class PlainActor:
         self.lambda_, self.epsilon, self.opening_plies, self.seed = lambda_, epsilon, opening_plies, seed
 
     def judge(self, s: State, player: int) -> list[float]:
-        """P(utility >= levels[j + 1]) to `player`, for every j."""
+        """Return P(utility >= levels[j + 1]) to `player`, for every j."""
         if self.game.is_terminal(s):
             return self.ended(self.game.utility(s, player))
         seen_by = self.game.viewer(s)
@@ -29,7 +29,10 @@ class PlainActor:
         return p if seen_by == player else turned(p)
 
     def ended(self, u: float) -> list[float]:
-        """The same of a game that brought `u`; between two levels, as a draw between loss and win, a part of a step."""
+        """Return the same of a game that brought `u`.
+
+        Between two levels, as a draw between loss and win, it is a part of a step.
+        """
         steps = zip(self.net.levels[:-1], self.net.steps.tolist(), strict=True)
         return [min(1.0, max(0.0, (u - level) / step)) for level, step in steps]
 
@@ -40,7 +43,7 @@ class PlainActor:
         return float(total)
 
     def expect(self, s: State, player: int) -> tuple[list[float], Action | None]:
-        """What `player` should expect of `s`, and the best action of whoever is to choose there."""
+        """Return what `player` should expect of `s`, and the best action of whoever is to choose there."""
         mover = self.game.to_play(s)
         if self.game.is_terminal(s) or mover == CHANCE:
             return self.judge(s, player), None
@@ -49,7 +52,7 @@ class PlainActor:
         return (p if mover == player else turned(p)), best
 
     def play(self, number: int, *, exact: bool = False) -> list[Row]:
-        """The rows of one game: positions, and float32[outputs] that they should have expected."""
+        """Return the rows of one game: positions, and float32[outputs] that they should have expected."""
         game, draws = self.game, Draws(0)
         draws.begin_game(number, self.seed)
         opening, s = int(draws.uniform() * (self.opening_plies + 1)), game.initial()
@@ -91,7 +94,7 @@ class PlainActor:
         return self.game.result(s, outcomes[-1][0])
 
     def look_ahead(self, s: State) -> np.ndarray:
-        """float32[outputs]: what the best play of every roll leads to, on average."""
+        """Return what the best play of every roll leads to, on average, float32[outputs]."""
         player = self.game.viewer(s)
         if self.game.to_play(s) != CHANCE:
             return np.array(self.expect(s, player)[0], np.float32)
@@ -103,5 +106,5 @@ class PlainActor:
 
 
 def turned(p: Sequence[float]) -> list[float]:
-    """The same chances as the other player sees them."""
+    """Return the same chances as the other player sees them."""
     return [1.0 - chance for chance in reversed(p)]

@@ -53,7 +53,7 @@ class Rows:
 
     @classmethod
     def empty(cls, game: Game, outputs: int) -> Rows:
-        """None yet."""
+        """Return rows of which there are none yet."""
         assert game.rules is not None
         return cls(np.zeros((0, game.rules.n_words), np.uint64), np.zeros((0, outputs), np.float32))
 
@@ -61,13 +61,13 @@ class Rows:
         return len(self.words)
 
     def shuffled(self, rng: np.random.Generator) -> Rows:
-        """The same in another order, so that neighbours are no longer of the same game."""
+        """Return the same in another order, so that neighbours are no longer of the same game."""
         order = rng.permutation(len(self))
         return Rows(self.words[order], self.targets[order])
 
 
 def joined(found: list[Rows]) -> Rows:
-    """All of them, one after the other."""
+    """Return all of them, one after the other."""
     return Rows(np.concatenate([r.words for r in found]), np.concatenate([r.targets for r in found]))
 
 
@@ -79,7 +79,7 @@ class Actor:
     def __init__(
         self, net: NetEval, *, lambda_: float, epsilon: float, opening_plies: int, seed: int, threads: int = 1
     ) -> None:
-        """Raises SpecError for a game that nets cannot learn against themselves."""
+        """Raise SpecError for a game that nets cannot learn against themselves."""
         game, rules = net.game, net.game.rules
         require_neural(game)
         assert rules is not None
@@ -101,11 +101,11 @@ class Actor:
         self.publish(net)
 
     def publish(self, net: NetEval) -> None:
-        """From now on these weights play."""
+        """Let these weights play from now on."""
         self.params, self.outputs = net.params(), net.outputs
 
     def play(self, first: int, games: int, *, exact: bool = False) -> Rows:
-        """The games of these numbers."""
+        """Return the games of these numbers."""
         self.box["exact"] = exact
         bites = [(n, min(self.bite, first + games - n)) for n in range(first, first + games, self.bite)]
         return joined(self._share(lambda bite: self._play(*bite), bites))
@@ -123,14 +123,14 @@ class Actor:
         return joined(found)
 
     def inputs(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """float32[n, n_features] and int64[n]: what the net sees of the positions, and their phases."""
+        """Return what the net sees of the positions, float32[n, n_features], and their phases, int64[n]."""
         x = np.empty((len(words), len(self.game.feature_names)), np.float32)
         phases = np.empty(len(words), np.int64)
         self.kernels.inputs(np.ascontiguousarray(words), x, phases)
         return x, phases
 
     def _share(self, work: Any, pieces: list[Any]) -> list[Any]:
-        """work(piece) of all pieces, in order; kernels let go of the interpreter, so threads suffice."""
+        """Return work(piece) of all pieces, in order; kernels let go of the interpreter, so threads suffice."""
         if self.threads == 1 or len(pieces) == 1:
             return [work(piece) for piece in pieces]
         with ThreadPoolExecutor(self.threads) as pool:

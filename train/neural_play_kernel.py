@@ -18,7 +18,10 @@ CHANCE = -1
 
 @njit
 def ended(u, io, params):
-    """io.now of a game that brought `u`; between two levels, as a draw between loss and win, a part of the step."""
+    """Write io.now of a game that brought `u`.
+
+    Between two levels, as a draw between loss and win, it is a part of the step.
+    """
     worth = params.lowest
     for j in range(OUTPUTS):
         io.now[j] = min(1.0, max(0.0, (u - io.lower[j]) / params.steps[j]))
@@ -28,7 +31,7 @@ def ended(u, io, params):
 
 @njit
 def judge(s, player, io, params):
-    """io.now[j] = P(utility >= levels[j + 1]) to `player`; answers what `s` is worth to that player."""
+    """Set io.now[j] = P(utility >= levels[j + 1]) to `player`; return what `s` is worth to that player."""
     if is_terminal(s):
         return ended(np.float64(utility_player(s, player)), io, params)
     worth = params.lowest
@@ -42,7 +45,7 @@ def judge(s, player, io, params):
 
 @njit
 def choose(s, io, params):
-    """The number of the best action by one ply, the first of equal ones; io.best are the chances after it."""
+    """Return the number of the best action by one ply, the first of equal ones; io.best are the chances after it."""
     player = np.int64(to_play(s))
     n = actions(s, io.actions)
     chosen = 0
@@ -60,7 +63,9 @@ def choose(s, io, params):
 
 @njit
 def expect(s, player, io, params):
-    """io.best: what `player` should expect of `s`; answers the best action's number, -1 where nobody is to choose.
+    """Write into io.best what `player` should expect of `s`; return the number of the best action.
+
+    It is -1 where nobody is to choose.
 
     After a roll the game may be over, another roll may come, or the other player may be to choose (pig).
     """
@@ -80,7 +85,10 @@ def expect(s, player, io, params):
 
 @njit
 def teach(first, end, io, sides, followed, targets):
-    """targets hold what one decision later was expected: lambda of what came after is mixed in, from the end back."""
+    """Mix into targets lambda of what came after, from the end back.
+
+    They hold what one decision later was expected.
+    """
     for t in range(end - 2, first - 1, -1):
         if followed[t] != 0:
             for j in range(OUTPUTS):
@@ -92,7 +100,7 @@ def teach(first, end, io, sides, followed, targets):
 
 @njit
 def look_ahead(s, player, io, params):
-    """io.average: what `player` should expect of `s` on average over all rolls; one ply of expectiminimax."""
+    """Write into io.average what `player` should expect of `s` on average over all rolls; one ply of expectiminimax."""
     if HAS_CHANCE and to_play(s) == CHANCE:
         n = chances(s, io.outcomes, io.odds)
         for j in range(OUTPUTS):
@@ -109,7 +117,10 @@ def look_ahead(s, player, io, params):
 
 @njit
 def teach_without_luck(first, end, io, params, words, sides, followed, targets):
-    """Each row: the mean over all rolls, and lambda of what the next row should have expected beyond what it did."""
+    """Teach each row the mean over all rolls.
+
+    Added to it is lambda of what the next row should have expected beyond what it did.
+    """
     for t in range(end - 1, first - 1, -1):
         look_ahead(State(*to_fixed_tuple(words[t], N_WORDS)), np.int64(sides[t]), io, params)
         for j in range(OUTPUTS):
@@ -126,7 +137,7 @@ def teach_without_luck(first, end, io, params, words, sides, followed, targets):
 
 @njit
 def play(s, row, io, params, words, sides, followed, targets):
-    """One game from `s`; its decisions fill the rows from `row` on. Answers the first row that is free."""
+    """Play one game from `s`; its decisions fill the rows from `row` on. Return the first row that is free."""
     first = row
     opening = np.int64(uniform(io) * (io.opening + 1))
     last = min(row + io.longest, len(words))
@@ -156,7 +167,10 @@ def play(s, row, io, params, words, sides, followed, targets):
 
 @njit(cache=CACHE, nogil=True)
 def play_games(box, eval_box, first, games, words, sides, followed, targets):
-    """Games number `first` and on, while there is room for a long one; how many games and rows were filled."""
+    """Play games number `first` and on; return how many games and rows were filled.
+
+    It goes on while there is room for a long one.
+    """
     io, params = box[0], eval_box[0]
     start = State(*to_fixed_tuple(io.words, N_WORDS))
     row = 0
@@ -170,7 +184,7 @@ def play_games(box, eval_box, first, games, words, sides, followed, targets):
 
 @njit(cache=CACHE, nogil=True)
 def inputs(words, x, phases):
-    """The features and the phase of each state."""
+    """Write the features and the phase of each state."""
     for i in range(len(words)):
         s = State(*to_fixed_tuple(words[i], N_WORDS))
         see(s, x[i])

@@ -55,7 +55,7 @@ class SearchingActor(Actor):
         seed: int,
         threads: int = 1,
     ) -> None:
-        """Raises SpecError for a game in which alpha-beta cannot teach."""
+        """Raise SpecError for a game in which alpha-beta cannot teach."""
         game, rules = net.game, net.game.rules
         require_searching(game, "use --target td with --depth 1")
         assert rules is not None
@@ -108,7 +108,7 @@ class SearchingActor(Actor):
         return module
 
     def publish(self, net: NetEval) -> None:
-        """From now on these weights play."""
+        """Let these weights play from now on."""
         super().publish(net)
         if self.target == "treestrap":
             self.params = with_notes(self.params, self.rules.n_words, net.outputs)
@@ -131,7 +131,7 @@ class SearchingActor(Actor):
 
 
 def with_notes(params: np.ndarray, n_words: int, outputs: int) -> np.ndarray:
-    """The net's record, and room for the nodes of a search."""
+    """Return the net's record, and room for the nodes of a search."""
     own = params.dtype
     fields: list[Any] = [  # first, so that Numba does not take the record for the net's own with something behind it
         ("counter", "u8"), ("notes", "i8"), ("noted", "u8", (MOST, n_words)), ("lessons", "f4", (MOST, outputs)),

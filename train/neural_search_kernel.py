@@ -1,6 +1,8 @@
 # mypy: ignore-errors
-"""Template: games of a net against itself in which every move is searched. See `neural_search.py`, which says what is
-learned, and `neural_search_plain.py`, the same in plain Python. The names below are injected.
+"""Template: games of a net against itself in which every move is searched.
+
+See `neural_search.py`, which says what is learned, and `neural_search_plain.py`, the same in plain Python. The names
+below are injected.
 
 State, result, to_play, is_terminal                       the game's `Rules`
 begin, remember, shuffle, search, leaf_of                 of searches.py
@@ -18,7 +20,7 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 
 @njit
 def foresee(s, row, io, ctx, params, words, sides, leaves, targets):
-    """A row: `s`, or the leaf of the search that was just made of it, and the leaf's chances to the mover of `s`."""
+    """Write a row: `s`, or the leaf of the search just made of it, and the leaf's chances to the mover of `s`."""
     player = np.int64(to_play(s))
     at, over = leaf_of(s, ctx, params)
     if over and not is_terminal(at):  # it stood there for the third time
@@ -35,7 +37,10 @@ def foresee(s, row, io, ctx, params, words, sides, leaves, targets):
 
 @njit
 def lean(first, end, words, sides, followed, leaves, targets):
-    """Leaves learn what was expected one decision later; the rows of others go. Answers the first row that is free."""
+    """Let leaves learn what was expected one decision later; return the first row that is free.
+
+    The rows of others go.
+    """
     free = first
     for t in range(first, end - 1):
         if followed[t] != 0 and leaves[t] >= 0:
@@ -51,7 +56,7 @@ def lean(first, end, words, sides, followed, leaves, targets):
 
 @njit
 def gather(row, params, words, targets):
-    """The nodes that were noted become rows; answers the first row that is free."""
+    """Turn the nodes that were noted into rows; return the first row that is free."""
     for i in range(min(params.notes, len(params.lessons))):
         for w in range(N_WORDS):
             words[row, w] = params.noted[i, w]
@@ -63,7 +68,7 @@ def gather(row, params, words, targets):
 
 @njit
 def play(s, row, io, box, params, past, words, sides, followed, leaves, targets):
-    """One game from `s`, whose lessons fill the rows from `row` on. Answers the first row that is free."""
+    """Play one game from `s`, whose lessons fill the rows from `row` on. Return the first row that is free."""
     ctx = box[0]
     first = row
     n_past = 0
@@ -100,7 +105,10 @@ def play(s, row, io, box, params, past, words, sides, followed, leaves, targets)
 
 @njit(cache=CACHE, nogil=True)
 def play_games(io_box, box, eval_box, past, first, games, most, words, sides, followed, leaves, targets):
-    """Games number `first` and on, while there is room for `most` rows; how many games and rows were filled."""
+    """Play games number `first` and on; return how many games and rows were filled.
+
+    It goes on while there is room for `most` rows.
+    """
     io, params = io_box[0], eval_box[0]
     start = State(*to_fixed_tuple(io.words, N_WORDS))
     row = 0

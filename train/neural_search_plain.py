@@ -39,7 +39,7 @@ class PlainSearchingActor(PlainActor):
             self.noted[place] = row
 
     def play(self, number: int, *, exact: bool = False) -> list[Row]:
-        """The rows of one game."""
+        """Return the rows of one game."""
         game, draws = self.game, Draws(0)
         draws.begin_game(number, self.seed)
         self.searches.draws = draws
@@ -63,7 +63,10 @@ class PlainSearchingActor(PlainActor):
         return rows if self.target == "treestrap" else self.lessons(kept)
 
     def lessons(self, kept: list[Any]) -> list[Row]:
-        """kept: (state, leaf, its chances to the mover of the state, whether the best move was played)."""
+        """Return the rows that are learned.
+
+        kept: (state, leaf, its chances to the mover of the state, whether the best move was played).
+        """
         game, targets = self.game, [expected for _, _, expected, _ in kept]
         for t in range(len(kept) - 2, -1, -1):
             if kept[t][3]:
@@ -79,13 +82,13 @@ class PlainSearchingActor(PlainActor):
         ]
 
     def seen_by(self, s: State, p: np.ndarray, other: State) -> np.ndarray:
-        """Chances to the mover of `other`, to that of `s`."""
+        """Return chances to the mover of `other`, to that of `s`."""
         same = self.game.to_play(s) == self.game.to_play(other)
         return p.astype(float) if same else np.array(turned(p.tolist()))
 
 
 def towards(actor: PlainActor, p: list[float], value: float) -> np.ndarray:
-    """float32[outputs]: the chances p with as many games won or lost as make their mean `value`."""
+    """Return the chances p with as many games won or lost as make their mean `value`, float32[outputs]."""
     worth, low, high = (actor.worth(chances) for chances in (p, [0.0] * len(p), [1.0] * len(p)))
     won = (value - worth) / (high - worth) if value > worth else 0.0
     lost = (worth - value) / (worth - low) if value < worth else 0.0

@@ -84,10 +84,10 @@ class NeuralSettings:
         return self.target != "td" or self.depth > 1
 
     def done(self, games: float) -> float:
-        """The share of the horizon that is behind us."""
+        """Return the share of the horizon that is behind us."""
         return min(1.0, games / self.horizon) if self.horizon else 0.0
 
     def rate(self, games: float) -> float:
-        """The step of Adam after so many games."""
+        """Return the step of Adam after so many games."""
         wave = (1.0 + math.cos(math.pi * self.done(games))) / 2.0
         return self.learning_rate * (self.final_rate + (1.0 - self.final_rate) * wave)

@@ -17,7 +17,7 @@ class SelfTaughtTrainer(ABC):
 
     @abstractmethod
     def learner(self, game: Game) -> Any:
-        """A new Learner of the game. What cannot work is refused here, not after hours of learning."""
+        """Return a new Learner of the game. What cannot work is refused here, not after hours of learning."""
 
     @abstractmethod
     def keep(self, learner: Any) -> None:

@@ -72,7 +72,7 @@ def as_agent(what: Agent | str, game: Game) -> Agent:
 
 
 def _no_text(what: object) -> SpecError:
-    """The error for an agent that is neither an agent nor a text."""
+    """Return the error for an agent that is neither an agent nor a text."""
     if isinstance(what, Evaluator):
         return SpecError(f"{what!r} is an Eval, no agent: write SearchAgent(game, evaluator, Limits(depth=4))")
     remedy = ": a function is wrapped twice, SearchAgent(game, FunctionEval(game, function))" if callable(what) else ""

@@ -41,7 +41,7 @@ class WholeGames:
     """Games of two choosers, A and B, each inside the kernel from its first ply to its last."""
 
     def __init__(self, game: Game, a: Chooser, b: Chooser, *, longest: int) -> None:
-        """longest: plies, rolls included, after which a game is cut and counts as even."""
+        """Prepare the kernels; longest: plies, rolls included, after which a game is cut and counts as even."""
         rules = game.rules
         assert rules is not None
         self.game, self.sides = game, (a.side, b.side)
@@ -78,7 +78,7 @@ class WholeGames:
 
 
 def plays_in_kernel(search: Search, limits: Limits) -> bool:
-    """Whether its moves take milliseconds and need no clock: one thread of alpha-beta, compiled."""
+    """Return whether its moves take milliseconds and need no clock: one thread of alpha-beta, compiled."""
     if not isinstance(search, AlphaBeta) or search.floor != "compiled" or limits.seconds is not None:
         return False
     inner = search._search
@@ -90,7 +90,7 @@ class CompiledMatch:
     """Games between two searches, each with its limits."""
 
     def __init__(self, game: Game, searches: tuple[AlphaBeta, AlphaBeta], limits: tuple[Limits, Limits]) -> None:
-        """searches: those that `plays_in_kernel`. One object may play both sides."""
+        """Prepare games between two searches that `plays_in_kernel` accepts. One object may play both sides."""
         assert game.rules is not None
         self.searches: list[CompiledAlphaBeta] = [search._search for search in searches]
         a, b = (Chooser(s.evaluator.name, *s.chooser(limit)) for s, limit in zip(self.searches, limits, strict=True))
@@ -98,7 +98,7 @@ class CompiledMatch:
         self.games.warm_up(self.games.kernels.play, lambda: self.play(game.initial(), (0, 1)))
 
     def play(self, s: State, seats: Seats) -> Played:
-        """The game from `s`; seats[player]: which of the two searches plays."""
+        """Play the game from `s` and return it; seats[player]: which of the two searches plays."""
         games, row = self.games, self.games.row
         games.place(s)
         row["seats"] = seats

@@ -1,4 +1,4 @@
-"""How two Evals fare against each other one ply ahead, quickly: for a look now and then while something learns.
+"""How two evaluators fare against each other one ply ahead, quickly: for a look now and then while something learns.
 
 `play_match` plays fair matches between any agents; this plays thousands of games in a second, in one kernel.
 """
@@ -35,7 +35,7 @@ class QuickMatch:
 def quick_match(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, opening_plies: int = 0) -> QuickMatch:
     """Play pairs of games with the same dice and opening, seats swapped.
 
-    Both Evals must see states of the same kind. The first `opening_plies` moves of a game are random.
+    Both evaluators must see states of the same kind. The first `opening_plies` moves of a game are random.
     """
     if pairs < 2:
         raise SpecError(f"pairs={pairs!r} tell nothing of the error: give 2 or more")
@@ -53,6 +53,6 @@ def quick_match(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, openin
 
 
 def one_ply(rules: Rules, evaluator: Evaluator, kernel: EvalKernel) -> Chooser:
-    """Return who takes the action whose position the Eval likes best."""
+    """Return who takes the action whose position the evaluator likes best."""
     module = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
     return Chooser(evaluator.name, module.choose, (kernel.params.copy(), np.zeros(rules.max_actions, np.int32)))

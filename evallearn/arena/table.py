@@ -46,12 +46,12 @@ class Table:
         return {**self.__dict__, "_here": None}
 
     def __call__(self, job: Sequence[tuple[int, Opening]]) -> list[list[Played]]:
-        """Plays each (number of the set, opening) from every seating."""
+        """Play each (number of the set, opening) from every seating."""
         ways = seatings(self.game.n_players)
         return [[self.play(opening, number, seats) for seats in ways] for number, opening in job]
 
     def play(self, opening: Opening, number: int, seats: Seats) -> Played:
-        """One game of set `number`."""
+        """Play one game of set `number` and return it."""
         here = self._here = self._here or _Here(self)
         if here.compiled:
             return here.compiled.play(opening.state, seats)
@@ -82,14 +82,14 @@ class _Here:
             self.rolls = Rolls(table.game, table.judge)
 
     def first(self, agent: Agent, found: SearchResult) -> float:
-        """The seconds of an agent's first move, which may have compiled kernels: believe the search's own clock."""
+        """Return the seconds of an agent's first move by the search's own clock, since it may have compiled kernels."""
         for side in (0, 1):
             self.warm[side] |= self.agents[side] is agent
         return found.seconds
 
 
 def _compiled(table: Table) -> CompiledMatch | None:
-    """The kernel for whole games, if both agents are quick searches."""
+    """Return the kernel for whole games, if both agents are quick searches."""
     agents = [a for a in table.agents if isinstance(a, SearchAgent) and not a.draws]
     if len(agents) < 2:
         return None
@@ -126,7 +126,7 @@ class _Game:
             played.luck = self.luck
 
     def _plies(self, board: Any) -> None:
-        """To the end by the rules, or by adjudication; an engine that fails raises EngineError.
+        """Play to the end by the rules, or by adjudication; an engine that fails raises EngineError.
 
         A quick search takes 50 microseconds, so each one counts here: one call of the board for each ply, no more.
         """
@@ -194,7 +194,10 @@ class _Game:
 
 
 def _forfeited(game: Game, seats: Seats, side: int) -> list[float]:
-    """The offender's seats lose (in a game of points: the worst there is), the others share what they lose."""
+    """Return the utilities of a forfeited game.
+
+    The offender's seats lose (in a game of points: the worst there is), the others share what they lose.
+    """
     worst = game.utility_range[0] if game.scored else max(game.utility_range[0], -1.0)
     losers = sum(s == side for s in seats)
     rest = len(seats) - losers

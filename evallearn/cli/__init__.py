@@ -89,7 +89,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """The exit code of a command; its errors are told in a sentence."""
+    """Run a command and return its exit code; its errors are told in a sentence."""
     set_up_streams()
     try:
         result: Any = cli.main(args=arguments, prog_name="evallearn", standalone_mode=False)

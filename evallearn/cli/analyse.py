@@ -1,4 +1,4 @@
-"""evallearn analyse"""
+"""The command `evallearn analyse`."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def command(
     seed: int,
     json_to: str | None,
 ) -> int:
-    """The best actions in POSITION (or at the start), what they are worth, and the line that is expected.
+    """Show the best actions in POSITION (or at the start), what they are worth, and the line that is expected.
 
-    A value is proven if the search saw the end of every line that matters; else it is estimated by the Eval. Ctrl-C
-    shows the best so far.
+    A value is proven if the search saw the end of every line that matters; else it is estimated by the evaluator.
+    Ctrl-C shows the best so far.
 
     With --compare every setting gets the same limits, but no more than 10 seconds unless --time allows them; where
     only a depth is given, Monte Carlo searches get the time that the first search took, or a second. The first time a
@@ -135,7 +135,7 @@ def actions_table(game: Game, figures: Analysis, top: int | None) -> Table:
 
 
 def comparison_table(game: Game, rows: Sequence[Answer]) -> Table:
-    """Narrow enough for 80 columns; --json has the figures in full."""
+    """Return a table narrow enough for 80 columns; --json has the figures in full."""
     table = Table(title="the same limits for all", caption="* proven" if any(row.exact for row in rows) else None)
     for name in ("setting", "action", "value", "depth", "nodes", "leaves", "seconds"):
         table.add_column(name, no_wrap=True, justify="left" if name in ("setting", "action") else "right")
@@ -153,7 +153,7 @@ def comparison_table(game: Game, rows: Sequence[Answer]) -> Table:
 
 
 def short(n: int) -> str:
-    """A count in at most seven characters."""
+    """Return a count in at most seven characters."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e4)):
         if n >= size:
             return f"{n / (1e3 if unit == 'k' else size):.3g} {unit}"

@@ -1,4 +1,4 @@
-"""evallearn bench"""
+"""The command `evallearn bench`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command() -> None:
 
 
 def chosen(games: tuple[str, ...], suites: Any) -> list[Any]:
-    """The suites of the games that were named, or all."""
+    """Return the suites of the games that were named, or all."""
     known = {suite.game: suite for suite in suites}
     for name in games:
         if name not in known:
@@ -53,7 +53,9 @@ def number(x: int | None) -> str:
 @click.argument("games", nargs=-1)
 @json_option
 def speed(games: tuple[str, ...], json_to: str | None) -> None:
-    """Nodes per second of alpha-beta with a linear Eval: compiled, plain Python, and OpenSpiel if it is installed.
+    """Measure nodes per second of alpha-beta with a linear evaluator.
+
+    The compiled and the Python backend are measured, and OpenSpiel if it is installed.
 
     CPU time, one core, the same positions and depth, the best of several runs.
 
@@ -96,7 +98,7 @@ def show_speed(found: Sequence[Speeds]) -> None:
 @click.option("--threads", type=click.IntRange(2, 64), default=2, show_default=True, help="To compare with one.")
 @json_option
 def threads(games: tuple[str, ...], threads: int, json_to: str | None) -> None:
-    """What more threads gain: alpha-beta to the same depth, by the clock on the wall, the best of three.
+    """Measure what more threads gain: alpha-beta to the same depth, by wall-clock time, the best of three.
 
     The answers must be the same. The last column is what the machine could give at most: as many searches that know
     nothing of each other, at the same time. Nothing else should run on the machine.
@@ -127,7 +129,7 @@ def show_threads(found: Sequence[Speedup]) -> None:
 @click.argument("games", nargs=-1)
 @json_option
 def search(games: tuple[str, ...], json_to: str | None) -> None:
-    """What each refinement of alpha-beta saves: the nodes to a fixed depth, switched on one after the other.
+    """Measure what each refinement of alpha-beta saves: the nodes to a fixed depth, switched on one after the other.
 
     The first row is plain minimax, counted by perft; the others deepen iteratively and count every iteration. All
     find the same values and moves. The positions are fixed, so the nodes are the same on every machine. A second table
@@ -147,7 +149,7 @@ def search(games: tuple[str, ...], json_to: str | None) -> None:
 
 
 def climbed(suite: Any, climb: Any) -> Ladder:
-    """The figures of all steps, told as they are done."""
+    """Return the figures of all steps, and print the name of each as it is done."""
     from evallearn.bench.ladder import ladder_of
 
     steps = []
@@ -176,7 +178,9 @@ def show_ladders(found: Sequence[Ladder]) -> None:
 @command.command()
 @json_option
 def chance(json_to: str | None) -> None:
-    """What Star1 and Star2 save in backgammon, and the speed of expectiminimax beside OpenSpiel's, if it is installed.
+    """Measure what Star1 and Star2 save in backgammon, and how fast expectiminimax is.
+
+    OpenSpiel's speed is shown beside it, if OpenSpiel is installed.
 
     Example: evallearn bench chance
     """
@@ -212,7 +216,7 @@ def show_chance(found: ChanceFigures) -> None:
 @command.command()
 @json_option
 def mcts(json_to: str | None) -> None:
-    """Simulations per second of Monte Carlo tree search, beside OpenSpiel's MCTSBot (C++) if it is installed.
+    """Measure simulations per second of Monte Carlo tree search, beside OpenSpiel's MCTSBot (C++) if it is installed.
 
     Example: evallearn bench mcts
     """
@@ -244,7 +248,7 @@ def show_mcts(found: Mapping[str, Mapping[str, Simulations]]) -> None:
 @click.option("--turns", type=click.IntRange(1, 1000), default=20, show_default=True, help="Of each version.")
 @json_option
 def learn(games: tuple[str, ...], against: Path | None, turns: int, json_to: str | None) -> None:
-    """Learning moves per second of pattern tables, one core's CPU time, the best of several turns.
+    """Measure learning moves per second of pattern tables, one core's CPU time, the best of several turns.
 
     Example: evallearn bench learn connect_four
     """

@@ -1,4 +1,4 @@
-"""evallearn check"""
+"""The command `evallearn check`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evallearn.core.settings import SEED
 @click.option("--every", type=click.IntRange(1, 10**6), default=1, help="Look at every n-th position only.")
 @json_option
 def command(game: Game, games: int, seed: int, every: int, json_to: str | None) -> None:
-    """Verify that GAME (a name, or your own module:Class) keeps the contract, on both floors.
+    """Verify that GAME (a name, or your own module:Class) keeps the contract, on both backends.
 
     A check cannot see hidden information: a game that has it must declare hidden_information = True, and is refused.
 

@@ -57,7 +57,7 @@ class FloatRange(click.FloatRange):
 
 
 def in_range(allowed: Range) -> click.IntRange | click.FloatRange:
-    """The type of an option that takes such numbers."""
+    """Return the type of an option that takes such numbers."""
     if allowed.is_whole:
         return click.IntRange(int(allowed.low), int(allowed.high))
     return FloatRange(allowed.low, allowed.high, allowed.low_is_open, allowed.high_is_open)
@@ -67,7 +67,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def setting(settings: Any, name: str, help: str, *, default: Any = None) -> Decorator:
-    """The option of a number that a class of settings has."""
+    """Return a decorator that adds the option of a number that a class of settings has."""
     return click.option(
         f"--{name.rstrip('_').replace('_', '-')}", name, type=in_range(settings.RANGES[name]), help=help,
         default=default, show_default=default is not None,
@@ -109,7 +109,7 @@ def workers_option(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _json_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """`--json` takes the word that follows it: a game or a number was meant for something else."""
+    """Refuse a game or a number after `--json`: the option takes it as FILE, but it was meant for something else."""
     if value is not None and (value in GAMES or value.isdigit()):
         raise click.BadParameter(f"{value!r} looks like an argument: write --json last, or --json FILE", ctx, param)
     return value
@@ -123,7 +123,7 @@ def json_option(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def report(figures: Mapping[str, object], json_to: str | None, people: Callable[[], None]) -> None:
-    """The figures as JSON where a script asked for them, else as `people` prints them."""
+    """Write the figures as JSON where a script asked for them, else print them with `people`."""
     if json_to == "-":
         print(json.dumps(figures, indent=2))
         return
@@ -134,7 +134,7 @@ def report(figures: Mapping[str, object], json_to: str | None, people: Callable[
 
 
 def show_alarms(alarms: list[dict[str, str]]) -> None:
-    """The alarms that ring, for people; or that none does."""
+    """Print the alarms that ring, for people; or that none does."""
     for alarm in alarms:
         out.print(f"alarm ({alarm['about']}): {alarm['text']}", style="bold")
     if not alarms:
@@ -142,7 +142,7 @@ def show_alarms(alarms: list[dict[str, str]]) -> None:
 
 
 def show_constant(features: list[str]) -> None:
-    """Features about which nothing could be learned."""
+    """Print the features about which nothing could be learned."""
     if features:
         out.print(
             f"features with the same value in every record: {', '.join(features)}: they have no weight; mend them, or "
@@ -158,7 +158,7 @@ class Steps:
 
     @contextmanager
     def step(self, title: str, total: int | None = None) -> Iterator[Callable[[int, int | None], None]]:
-        """Yields a function (done, total) that moves the bar."""
+        """Yield a function (done, total) that moves the bar."""
         task = self.progress.add_task(title, total=total)
 
         def move(done: int, of: int | None = None) -> None:

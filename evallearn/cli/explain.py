@@ -1,4 +1,4 @@
-"""evallearn explain"""
+"""The command `evallearn explain`."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def command(
     records: tuple[Path, ...],
     json_to: str | None,
 ) -> None:
-    """What an EVAL says of POSITION, and why. Several EVALs are set side by side.
+    """Show what an EVAL says of POSITION, and why. Several EVALs are set side by side.
 
     An EVAL is zero, handwritten:NAME, zoo:NAME or a .safetensors file; POSITION is in the game's notation, or
-    `start`. A linear Eval is a sum: its parts are shown, the largest first. Of any other each feature in turn is made
-    neutral, and the change is shown (occlusion); such changes do not add up.
+    `start`. A linear evaluator is a sum: its parts are shown, the largest first. Of any other each feature in turn is
+    made neutral, and the change is shown (occlusion); such changes do not add up.
 
     Example: evallearn explain handwritten:lines handwritten:threats 44455 --game connect_four
     """
@@ -117,7 +117,10 @@ def one_table(e: Explanation, top: int) -> Table:
 
 
 def side_by_side(found: Sequence[Explanation], top: int) -> Table:
-    """A row per feature, in the order of its largest effect on any of the Evals; all effects are in the unit 1."""
+    """Return a table with a row per feature, sorted by its largest effect on any of the evaluators.
+
+    All effects are in the unit 1.
+    """
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("feature", no_wrap=True)
     table.add_column("amount", justify="right", no_wrap=True)
@@ -143,7 +146,7 @@ def _effect(p: Part | None, most: float) -> str:
 
 
 def _more(speaking: int, known: int, top: int) -> str | None:
-    """What is not shown."""
+    """Return a note of what is not shown, or None if everything is."""
     said = [f"{speaking - top} smaller ones: --top {speaking} shows them"] if speaking > top else []
     said += [f"{known - speaking} without any effect here"] if known > speaking else []
     return "and " + ", ".join(said) if said else None
@@ -155,7 +158,7 @@ def _ends(width: int) -> str:
 
 
 def bar(effect: float, most: float, width: int) -> str:
-    """To the right of the middle what speaks for the player, to the left what speaks against: `   ###|      `."""
+    """Return a bar: right of the middle what speaks for the player, left what speaks against: `   ###|      `."""
     half = width // 2
     n = round(half * abs(effect) / most) if most else 0
     return f"{'█' * n if effect < 0 else '':>{half}}|{'█' * n if effect > 0 else '':<{half}}"
@@ -166,14 +169,14 @@ def words_of(name: str) -> str:
 
 
 def short_name(text: str) -> str:
-    """An Eval's name for the head of a column."""
+    """Return an evaluator's name for the head of a column."""
     name = text.removeprefix("handwritten:").rpartition("/")[2].removesuffix(".safetensors")
     return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
 
 
 # --- in words --------------------------------------------------------------------------------------------------------
 def sentences(game: Game, e: Explanation) -> list[str]:
-    """What the Eval says, its weightiest reasons, and how they became a value."""
+    """Return sentences: what the evaluator says, its weightiest reasons, and how they became a value."""
     lines = [f"{e.name}: worth {number(game, e.value)} to {ordinal(e.player)}, who is to move{_others(game, e)}."]
     if e.kind in ("closed", "solved"):
         why = "The position is in its table." if e.kind == "solved" else "It tells a value, and no reasons."
@@ -194,7 +197,7 @@ def sentences(game: Game, e: Explanation) -> list[str]:
 
 
 def _squashed(e: Explanation) -> str:
-    """How the sum becomes the value."""
+    """Return the formula by which the sum becomes the value."""
     unit = "" if e.unit == 1 else f"{e.unit:g} x "
     share = f"{e.squash}({unit}{e.raw:+.3f})"
     if e.won is not None:
@@ -205,7 +208,7 @@ def _squashed(e: Explanation) -> str:
 
 
 def _others(game: Game, e: Explanation) -> str:
-    """The values to all, where they do not follow from that of one."""
+    """Return the values to all other players, where they do not follow from that of one."""
     if (game.n_players == 2 and game.zero_sum) or game.n_players == 1:
         return ""
     told = ", ".join(f"{number(game, v)} to {ordinal(p)}" for p, v in enumerate(e.values) if p != e.player)
@@ -213,7 +216,7 @@ def _others(game: Game, e: Explanation) -> str:
 
 
 def reason(game: Game, e: Explanation, p: Part) -> str:
-    """`open threes (3 at +0.103 each): +0.310 for first`."""
+    """Return a reason as in `open threes (3 at +0.103 each): +0.310 for first`."""
     if p.feature is None:
         what = words_of(p.name)
     elif p.weight is None:

@@ -1,4 +1,4 @@
-"""evallearn features"""
+"""The command `evallearn features`."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def command(
     workers: int,
     json_to: str | None,
 ) -> None:
-    """What is each feature of GAME worth, by the records of self-play or of a run of `evallearn learn`?
+    """Measure what each feature of GAME is worth, by the records of self-play or of a run of `evallearn learn`.
 
-    A linear Eval is fitted to the training games with all features, and without each. Held-out games tell what is lost
-    by leaving a feature out, or by shuffling it. Intervals come from resampling whole games. Alarms tell of what may
-    have gone wrong on the way.
+    A linear evaluator is fitted to the training games with all features, and without each. Held-out games tell what is
+    lost by leaving a feature out, or by shuffling it. Intervals come from resampling whole games. Alarms tell of what
+    may have gone wrong on the way.
 
     Example: evallearn features connect_four runs/mine --html features.html
     """
@@ -106,7 +106,7 @@ def command(
 
 
 def feature_eval(text: str, game: Game) -> FeatureEval:
-    """The Eval that `text` names, if it sees features."""
+    """Return the evaluator that `text` names; refuse one that does not see features."""
     found = parse_evaluator(text, game, trust=FULL_TRUST)
     if not isinstance(found, FeatureEval) or found.kind not in ("linear", "mlp"):
         kind = getattr(found, "kind", type(found).__name__)
@@ -115,7 +115,7 @@ def feature_eval(text: str, game: Game) -> FeatureEval:
 
 
 def work(steps: Steps, study: Study, matches: int | None, depth: int, workers: int, seconds: dict[str, float]) -> None:
-    """The steps of a study, with their progress and the seconds that each took."""
+    """Run the steps of a study with their progress, and store the seconds that each took."""
     todo: dict[str, Any] = {
         "fit with all features": lambda move: study.fit(),
         "fit without each": study.drop,
@@ -161,7 +161,7 @@ TITLES = {
 
 
 def worth_table(study: FeatureStudy) -> Table:
-    """Sorted by what is lost without a feature."""
+    """Return the table of features, sorted by what is lost without each."""
     table = Table(title="what each feature is worth", box=SIMPLE, padding=0)  # 80 columns
     for head in ("feature", "weight", "95 %", "left out", "95 %", "shuffled"):
         table.add_column(head, justify="left" if head == "feature" else "right", no_wrap=True)
@@ -179,7 +179,7 @@ def worth_table(study: FeatureStudy) -> Table:
 
 
 def play_table(study: FeatureStudy) -> Table:
-    """What the matches said."""
+    """Return the table of what the matches said."""
     table = Table("feature", "Elo with it against without it", "games", title="in play", box=SIMPLE, padding=0)
     for f in study.features:
         if f.match is not None:
@@ -188,12 +188,12 @@ def play_table(study: FeatureStudy) -> Table:
 
 
 def elo(match: dict[str, Any]) -> str:
-    """What the feature adds in play: `+34 (+2 to +66)`."""
+    """Return what the feature adds in play: `+34 (+2 to +66)`."""
     return f"{match['elo']:+.0f} ({match['low']:+.0f} to {match['high']:+.0f})"
 
 
 def ties_table(study: FeatureStudy) -> Table:
-    """Who tells the same?"""
+    """Return the table of which features tell the same."""
     table = Table(title="how features hang together", box=SIMPLE, padding=(0, 1, 0, 0))
     for head in ("feature", "with outcome", "most like", "correlation", "inflation"):
         table.add_column(head, justify="left" if head in ("feature", "most like") else "right", no_wrap=True)

@@ -1,4 +1,4 @@
-"""evallearn fit"""
+"""The command `evallearn fit`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def command(
     seed: int,
     json_to: str | None,
 ) -> None:
-    """Learn an Eval from the folders RECORDS made by `evallearn selfplay`.
+    """Learn an evaluator from the folders RECORDS made by `evallearn selfplay`.
 
     Example: evallearn fit runs/mine --game othello --method logistic --out mine.safetensors
 

@@ -1,4 +1,4 @@
-"""evallearn games"""
+"""The command `evallearn games`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evallearn.registry import game_names, get_game
 @click.argument("game", type=GAME, required=False)
 @json_option
 def command(game: Game | None, json_to: str | None) -> None:
-    """List the games; or tell of one what its Evals see, its hand-written heuristics and its parameters.
+    """List the games; or tell of one what its evaluators see, its hand-written heuristics and its parameters.
 
     Example: evallearn games othello
     """

@@ -1,4 +1,4 @@
-"""evallearn info"""
+"""The command `evallearn info`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evallearn.registry import GAMES, load
 @click.option("--game", type=GAME, help="Does it fit this game of yours?  [default: the shipped game that it names]")
 @json_option
 def command(path: Path, game: Game | None, json_to: str | None) -> None:
-    """What is in an evaluator file, a folder of records or a run. What is damaged is refused.
+    """Show what is in an evaluator file, a folder of records or a run. What is damaged is refused.
 
     An evaluator file must also fit its game, as where it is loaded: a shipped one, or your own, if you name it.
 
@@ -33,7 +33,7 @@ def command(path: Path, game: Game | None, json_to: str | None) -> None:
 
 
 def evaluator_info(path: Path, game: Game | None) -> dict[str, Any]:
-    """The header of an evaluator file that can be loaded."""
+    """Return the header of an evaluator file that can be loaded."""
     header = verified_header(path)
     if game is not None or header["game"].partition(",")[0] in GAMES:
         load(path, game)
@@ -41,7 +41,7 @@ def evaluator_info(path: Path, game: Game | None) -> dict[str, Any]:
 
 
 def folder_info(path: Path, game: Game | None) -> dict[str, Any]:
-    """What the records are, or the result of the run."""
+    """Return what the records are, or the result of the run."""
     if (path / "result.json").exists():
         return read_checked(path / "result.json", "the command of this run writes it again")
     from evallearn.data import Dataset

@@ -1,4 +1,4 @@
-"""evallearn ladder"""
+"""The command `evallearn ladder`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ def command(
     game: Game, more: tuple[str, ...], runs: Path, limit: str | None, folder: Path | None, anchor: str | None,
     workers: int, json_to: str | None, **options: Any,
 ) -> None:  # fmt: skip
-    """All known evaluators of GAME in one rating list: random, hand-written, learned, searches; and AGENTs of yours.
+    """Rate all known evaluators of GAME in one list: random, hand-written, learned, searches; and AGENTs of yours.
 
-    Learned Evals are found in runs/ and in the zoo. Every finished game is kept: a new Eval plays only its own games.
+    Learned evaluators are found in runs/ and in the zoo. Every finished game is kept: a new evaluator plays only its
+    own games.
 
     Example: evallearn ladder connect_four --limit depth=3
     """

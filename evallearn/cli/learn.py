@@ -1,4 +1,4 @@
-"""evallearn learn"""
+"""The command `evallearn learn`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from evallearn.report import write_report
 @workers_option
 @json_option
 def command(game: Game, folder: Path | None, workers: int, json_to: str | None, **settings: Any) -> None:
-    """The whole loop on GAME: self-play, records, a linear and a neural Eval, fair matches, a report.
+    """Run the whole loop on GAME: self-play, records, a linear and a neural evaluator, fair matches, a report.
 
     The same command resumes what was interrupted. Where a game has no compiled rules, numbers that are not given suit
     its speed: the run takes ten minutes at most.
@@ -66,7 +66,10 @@ def command(game: Game, folder: Path | None, workers: int, json_to: str | None, 
 
 
 def suited(run: Run, given: list[str], steps: Steps) -> Run:
-    """The run of a game without compiled rules with numbers that suit its speed; says what it does, and how long."""
+    """Return the run of a game without compiled rules with numbers that suit its speed.
+
+    It is printed what the run does, and how long it takes.
+    """
     game = run.game
     console.print(
         f"{game.name} has no compiled rules, which makes it about 100 times slower; {HOW_TO_COMPILE}", style="bold"
@@ -81,7 +84,7 @@ def suited(run: Run, given: list[str], steps: Steps) -> Run:
 
 
 def planned(run: Run, measured: Mapping[str, Any]) -> str:
-    """How long a run takes and what it does, in two lines."""
+    """Return how long a run takes and what it does, in two lines."""
     config, minutes = run.config, math.ceil(measured["seconds"] / 60)
     return (
         f"takes about {minutes} min; processes: {measured['workers']}, each at "
@@ -112,7 +115,7 @@ def show(result: dict[str, Any]) -> None:
 
 
 def show_generations(result: dict[str, Any]) -> None:
-    """What each generation learned: against its incumbent, and against the reference."""
+    """Print what each generation learned: against its incumbent, and against the reference."""
     columns = ("generation", "records", "gate: Elo", "95 %", "", "Elo", "log loss")
     table = Table(*columns, title=f"{result['game']}, generations", box=SIMPLE, padding=(0, 1, 0, 0))
     for g in result["generations"]:

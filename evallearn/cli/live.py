@@ -65,7 +65,7 @@ def _clock(seconds: float) -> str:
 
 @contextmanager
 def live_board() -> Iterator[Callable[..., None]]:
-    """Yields `saw(tally, title)`, the `on_progress` of a match. What it draws goes away when the match is over."""
+    """Yield `saw(tally, title)`, the `on_progress` of a match. What it draws goes away when the match is over."""
     board = Board()
     if not console.is_terminal:
         yield board.saw

@@ -1,4 +1,4 @@
-"""evallearn match"""
+"""The command `evallearn match`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MATCHES = Path("runs/matches")
 
 
 def match_options(f: Any) -> Any:
-    """What a match, a tournament and a ladder have in common."""
+    """Add the options that a match, a tournament and a ladder have in common."""
     for option in reversed((
         click.option("--limit", help="For agents that name none: depth=4, nodes=20000, time=0.1.  "
                      "[default: what suits the game]"),
@@ -46,7 +46,7 @@ def match_options(f: Any) -> Any:
 
 
 def config_of(*, adjudicate: str | None, sprt: str | None = None, **settings: Any) -> MatchConfig:
-    """The terms that the options say."""
+    """Return the terms that the options say."""
     return MatchConfig(
         adjudication=Adjudication() if adjudicate is None else Adjudication.from_text(adjudicate),
         sprt=None if sprt is None else Sprt.from_text(sprt),
@@ -55,7 +55,7 @@ def config_of(*, adjudicate: str | None, sprt: str | None = None, **settings: An
 
 
 def command_line(*words: str, **options: Any) -> str:
-    """What plays the same again."""
+    """Return the command line that plays the same again."""
     said = {f"--{k.replace('_', '-')}": v for k, v in options.items() if v is not None and v is not False}
     return shlex.join(["evallearn", *words, *(k if v is True else f"{k}={v}" for k, v in said.items())])
 
@@ -78,7 +78,7 @@ def command(
     a: str, b: str, game: Game, limit: str | None, folder: Path | None, games_to: Path | None, workers: int,
     json_to: str | None, **options: Any,
 ) -> None:  # fmt: skip
-    """Agent A against agent B: every opening from both seats, Elo with its 95 % interval.
+    """Play agent A against agent B: every opening from both seats, Elo with its 95 % interval.
 
     An agent is random, zero, handwritten:NAME, a .safetensors file, SEARCH:EVAL (mcts:zero), uci:PROGRAM, gtp:PROGRAM
     or cmd:PROGRAM; then @depth=4, @nodes=20000 or @time=0.1. Every finished game is kept: the same command goes on
@@ -106,7 +106,7 @@ def command(
 
 
 def figures_of(found: MatchResult, folder: Path, command: str, games_to: Path | None) -> dict[str, Any]:
-    """What --json tells and the page shows."""
+    """Return what --json tells and the page shows."""
     data = found.to_json()
     data.pop("records", None)
     files = {"result": str(folder / "result.json"), "report": str(folder / "report.html")}
@@ -115,7 +115,7 @@ def figures_of(found: MatchResult, folder: Path, command: str, games_to: Path | 
 
 
 def show(found: MatchResult, page: Path) -> None:
-    """For people."""
+    """Print the match for people."""
     elo = found.elo
     table = Table("", found.names[0], found.names[1])
     table.add_row("won" if found.by_game else "openings won", str(found.wins), str(found.losses))
@@ -139,7 +139,7 @@ def _is_stopped(found: MatchResult) -> bool:
 
 
 def _about_the_stop(found: MatchResult) -> str:
-    """Whether the Elo is that of a match which was stopped when it looked clear."""
+    """Return a note if the Elo is that of a match which was stopped when it looked clear."""
     if found.stop is None or not _is_stopped(found):
         return ""
     counted = f" (counted: {found.stop.elo_as_counted:+.1f})"
@@ -154,7 +154,7 @@ def _verdict(state: SprtState, terms: Sprt) -> str:
 
 
 def remarks(found: MatchResult) -> list[str]:
-    """What else must be known of a match, in sentences."""
+    """Return what else must be known of a match, in sentences."""
     said = [f"{found.games} games, {found.distinct_games} distinct"]
     if found.elo.pairs < found.pairs_asked and not (found.sprt and found.sprt.decision):
         said.append(

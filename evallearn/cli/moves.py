@@ -1,4 +1,4 @@
-"""evallearn moves"""
+"""The command `evallearn moves`."""
 
 from __future__ import annotations
 

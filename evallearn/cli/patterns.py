@@ -1,4 +1,4 @@
-"""evallearn patterns"""
+"""The command `evallearn patterns`."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ def show(training: Training, path: Path) -> None:
 
 
 def command_line(path: Path) -> str:
-    """What was typed, without the folder of the file: that is nobody else's."""
+    """Return the command that was typed, without the folder of the file, which concerns nobody else."""
     words = [word.replace(str(path), path.name) for word in sys.argv[1:]]
     return shlex.join(["evallearn", *words])
 
 
 def sentence(now: Progress) -> str:
-    """A report in a line."""
+    """Return a report in a line."""
     return (
         f"{now.games:,} games, {now.games_per_second:,.0f} games/s, {now.moves_per_second:,.0f} moves/s, "
         f"mean |TD error| {now.error:.3f}"

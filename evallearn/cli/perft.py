@@ -1,4 +1,4 @@
-"""evallearn perft"""
+"""The command `evallearn perft`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evallearn.core.game import Game, State
 
 
 def plain_perft(game: Game, s: State, depth: int) -> int:
-    """Positions at exactly `depth`, on the upper floor."""
+    """Return the number of positions at exactly `depth`, by the Python backend."""
     if depth == 0:
         return 1
     return sum(plain_perft(game, child, depth - 1) for child in game.perft_children(s))

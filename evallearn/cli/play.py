@@ -1,4 +1,4 @@
-"""evallearn play"""
+"""The command `evallearn play`."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def command(
 
 
 def talk(dialogue: Dialogue) -> None:
-    """Lines in, answers out, until the person leaves or the input ends."""
+    """Read lines and print the answers, until the person leaves or the input ends."""
     with suppress(AttributeError, OSError):  # a stand-in may not let us
         sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]  # a pipe may carry anything
     show(dialogue.open())
@@ -126,7 +126,7 @@ def talk(dialogue: Dialogue) -> None:
 
 
 def keep(dialogue: Dialogue) -> None:
-    """Whoever leaves an unfinished game finds it again."""
+    """Save an unfinished game, so that whoever leaves it finds it again."""
     session = dialogue.session
     if not dialogue.unsaved or session.game.is_terminal(session.state):
         return
@@ -140,7 +140,7 @@ def keep(dialogue: Dialogue) -> None:
 
 
 def loading(session: Session, path: Path) -> str:
-    """The command that goes on with a kept game; it names agents that a file may not name."""
+    """Return the command that goes on with a kept game; it names agents that a file may not name."""
     words = ["evallearn", "play", spec_of(session.game), "--load", str(path)]
     try:
         load_game(path, session.game, partial(make_agent, game=session.game))
@@ -151,7 +151,10 @@ def loading(session: Session, path: Path) -> str:
 
 
 def read_line(prompt: str) -> str | None:
-    """One line, with editing at a terminal; None where the input ends. What comes from a pipe is shown as if typed."""
+    """Read one line, with editing at a terminal; None where the input ends.
+
+    What comes from a pipe is shown as if typed.
+    """
     if sys.stdin.isatty() and sys.stdout.isatty():
         with suppress(ImportError):  # Windows has none, and edits lines itself
             import readline  # noqa: F401  # input() edits lines once it is loaded
@@ -170,14 +173,14 @@ def read_line(prompt: str) -> str | None:
 
 
 def clean(line: str) -> str:
-    """Without what no terminal can show again: broken bytes and control characters."""
+    """Return the line without what no terminal can show again: broken bytes and control characters."""
     text = line.encode("utf-8", "replace").decode("utf-8", "replace").strip()
     return "".join(c if c.isprintable() else UNREADABLE for c in text.expandtabs())
 
 
 @contextmanager
 def thinking() -> Iterator[None]:
-    """At a terminal, something that turns after a moment of silence."""
+    """Show a spinner at a terminal, after a moment of silence."""
     status = out.status("thinking")
     timer = Timer(SILENCE, status.start)
     if out.is_terminal:
@@ -205,7 +208,7 @@ def show(answers: Iterator[Shown]) -> None:
 
 
 def framed(board: str, width: int) -> Panel | Text:
-    """The board in a frame; without one where the terminal is narrow, and then with a word about it."""
+    """Return the board in a frame; without one where the terminal is narrow, and then with a word about it."""
     needed = max(map(len, board.splitlines())) + 4
     if needed <= width:
         return Panel(Text(board), expand=False, padding=(0, 1))

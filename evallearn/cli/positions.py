@@ -56,7 +56,7 @@ def _values(option: click.Option) -> int:
 
 
 def _can_be_read(ctx: click.Context, word: str) -> bool:
-    """True if the game of the command reads the word as a position."""
+    """Return True if the game of the command reads the word as a position."""
     try:
         read_position(_game(ctx), word)
     except EvallearnError:
@@ -71,7 +71,7 @@ def _game(ctx: click.Context) -> Game:
 
 
 def game_of(text: str) -> Game:
-    """The game of an Eval's file, or of one in the zoo."""
+    """Return the game of an evaluator's file, or of one in the zoo."""
     kind, _, name = text.partition(":")
     if kind == "zoo" and "/" in name:
         return load(name).game
@@ -101,7 +101,7 @@ def position_of(game: Game, text: str | None, roll: tuple[int, int] | None = Non
 
 
 def rolled(game: Game, s: State, dice: tuple[int, ...]) -> State:
-    """The state after that roll; either die may come first."""
+    """Return the state after that roll; either die may come first."""
     if game.to_play(s) != CHANCE or game.is_terminal(s):
         raise SpecError(f"--roll: nothing is rolled in {game.name} position {game.to_text(s)!r}: leave it out")
     outcomes = {game.action_to_text(s, o): o for o, _ in game.chances(s)}

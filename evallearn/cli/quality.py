@@ -1,4 +1,4 @@
-"""evallearn quality"""
+"""The command `evallearn quality`."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def command(
     workers: int,
     json_to: str | None,
 ) -> None:
-    """How good is an EVAL as a judge of positions, without playing a match? Several are set side by side.
+    """Measure how good an EVAL is as a judge of positions, without a match. Several are set side by side.
 
     An EVAL is zero, handwritten:NAME or a .safetensors file. Four questions: does it choose well, do its values mean
     what they say, do they swing with the depth of the search, and does it go to and fro (thrash)?
@@ -102,7 +102,7 @@ def command(
 
 
 def usual_swing(judge: Evaluator, suite: Suite) -> int:
-    """As deep as is quick."""
+    """Return the depth that is still quick."""
     decisions = [item.state for item in suite.items if suite.game.to_play(item.state) == item.player]
     some = decisions[:: max(1, len(decisions) // SAMPLE)]
     return fitting_depth(judge, some, nodes_for(judge), most=SWING_DEPTH) if some else 0
@@ -116,7 +116,7 @@ def assessed(
     settings: QualitySettings,
     workers: int,
 ) -> list[Quality]:
-    """One result per Eval, each in a worker of its own if there are some."""
+    """Return one result per evaluator, each from a worker of its own if there are some."""
     jobs = list(zip(evaluators, names, strict=True))
     found: dict[int, Quality] = {}
     with steps.step("assess", len(jobs)) as move:
@@ -131,7 +131,7 @@ def _assess(suite: Suite, settings: QualitySettings, job: tuple[Evaluator, str])
 
 
 def facts(suite: Suite, file: Path | None, settings: QualitySettings, found: Sequence[Quality]) -> Figures:
-    """Everything, for json.dump and for the page."""
+    """Return everything, for json.dump and for the page."""
     first = found[0]
     pairs = [(q.name, compare(first, q)) for q in found[1:]]
     return {
@@ -146,7 +146,7 @@ def facts(suite: Suite, file: Path | None, settings: QualitySettings, found: Seq
 
 
 def _with_board(game: Game, quality: Quality) -> Figures:
-    """The figures, and a picture of where the example of thrashing began."""
+    """Return the figures, and a picture of where the example of thrashing began."""
     plain = quality.to_json()
     if quality.thrash and quality.thrash.example:
         plain["thrash"]["example"]["board"] = game.board(game.from_text(quality.thrash.example.position))
@@ -180,7 +180,7 @@ def example(quality: Figures) -> list[str]:
 
 
 def compared(row: Figures) -> str:
-    """A sentence about the difference."""
+    """Return a sentence about the difference."""
     less, name, other = row["less"], row["name"], row["with"]
     low, high, by = (digits(x, like=less["value"]) for x in (less["low"], less["high"], abs(less["value"])))
     interval = f"95 %: {low} to {high}"
@@ -192,7 +192,7 @@ def compared(row: Figures) -> str:
 
 
 def comparison(evals: Sequence[Figures]) -> Table:
-    """Narrow enough for 80 columns; --json has the figures in full."""
+    """Return a table narrow enough for 80 columns; --json has the figures in full."""
     table = Table(caption="± standard error; 95 % intervals: --json", caption_justify="left")
     table.add_column("", no_wrap=True)
     for quality in evals:
@@ -205,7 +205,7 @@ def comparison(evals: Sequence[Figures]) -> Table:
 
 
 def short_name(name: str) -> str:
-    """handwritten:threats -> threats; runs/x/linear.safetensors -> linear."""
+    """Shorten a name: handwritten:threats -> threats; runs/x/linear.safetensors -> linear."""
     name = name.removeprefix("handwritten:")
     name = Path(name).stem if name.endswith(".safetensors") else name.replace(os.sep, "/")
     return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
@@ -222,7 +222,7 @@ TITLES = {
 
 
 def rows(evals: Sequence[Figures]) -> list[tuple[str, list[str], str]]:
-    """(title, a cell for each Eval, what random choice reaches)."""
+    """Return rows: (title, a cell for each evaluator, what random choice reaches)."""
     chance = evals[0]["random"]
     found = [
         (
@@ -253,7 +253,7 @@ def rows(evals: Sequence[Figures]) -> list[tuple[str, list[str], str]]:
 
 
 def few(quality: Figures, key: str) -> str:
-    """On how many positions the figure rests, if not on all of them."""
+    """Return on how many positions the figure rests, if not on all of them."""
     figure = quality[key]
     return f" ({figure['n']})" if figure and figure["n"] < quality["positions"] else ""
 
@@ -268,13 +268,13 @@ def swing_rows(swings: Sequence[Figures]) -> list[tuple[str, list[str], str]]:
 
 
 def cell(figure: Figures | None) -> str:
-    """0.714±0.021; without decimals where it counts in points."""
+    """Format a figure as in 0.714±0.021; without decimals where it counts in points."""
     if figure is None:
         return "-"
     return f"{digits(figure['value'])}±{digits(figure['error'], like=figure['value'])}"
 
 
 def digits(value: float, like: float | None = None) -> str:
-    """As many decimals as a value of the size of `like` needs."""
+    """Format a value with as many decimals as a value of the size of `like` needs."""
     size = abs(value if like is None else like)
     return f"{value:.{0 if size >= 100 else 1 if size >= 10 else 3}f}"

@@ -1,4 +1,4 @@
-"""evallearn quantise"""
+"""The command `evallearn quantise`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""evallearn replay"""
+"""The command `evallearn replay`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command(file: Path, game: Game, number: int | None, board: bool, json_to: st
 
 
 def _numbered(records: list[GameRecord], number: int, file: Path) -> list[GameRecord]:
-    """The games of that number: more than one if matches were joined in one file."""
+    """Return the games of that number: more than one if matches were joined in one file."""
     if not (found := [record for record in records if record.number == number]):
         known = sorted(record.number for record in records)
         has = f"it has {known[0]} to {known[-1]}" if known else "it has none"

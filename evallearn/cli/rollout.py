@@ -1,4 +1,4 @@
-"""evallearn rollout"""
+"""The command `evallearn rollout`."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def command(
     workers: int,
     json_to: str | None,
 ) -> None:
-    """Play POSITION (or the start) of a game with dice to the end, again and again: what is it worth to who moves?
+    """Play POSITION (or the start) of a game with dice to the end, again and again, and average the results.
 
-    The Eval chooses every move, looking at the position after it. The luck of every roll, as the same Eval judges it,
-    is taken off: the mean stays what it is, and its standard error becomes much smaller.
+    The mean tells what it is worth to the player to move. The evaluator chooses every move, looking at the position
+    after it. The luck of every roll, as the same evaluator judges it, is taken off: the mean stays what it is, and
+    its standard error becomes much smaller.
 
     Example: evallearn rollout backgammon 4HPwATDgc/ABMA --eval handwritten:positional --games 360
     """
@@ -73,7 +74,7 @@ def command(
 
 
 def show(found: RolledOut, judge: str, seconds: float) -> None:
-    """The value, the same without taking luck off, and how games ended."""
+    """Print the value, the same without taking luck off, and how games ended."""
     out.print(
         f"{found.value:+.4f} +- {found.standard_error:.4f} to player {found.player}, luck off "
         f"({found.games} games by {judge})"

@@ -55,7 +55,7 @@ def _replaced(error: UnicodeError) -> tuple[str, int]:
 
 
 def _instead(character: str) -> str:
-    """One of our own, or \\u00e9 and the like, which JSON can read back."""
+    """Return a substitute of our own, or \\u00e9 and the like, which JSON can read back."""
     if character in INSTEAD:
         return INSTEAD[character]
     words = character.encode("utf-16-be", "surrogatepass")

@@ -1,4 +1,4 @@
-"""evallearn selfplay"""
+"""The command `evallearn selfplay`."""
 
 from __future__ import annotations
 

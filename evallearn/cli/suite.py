@@ -1,4 +1,4 @@
-"""evallearn suite"""
+"""The command `evallearn suite`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def command(
     workers: int,
     json_to: str | None,
 ) -> None:
-    """Positions of GAME with the value of every move, for `evallearn quality`.
+    """Make positions of GAME with the value of every move, for `evallearn quality`.
 
     They come from games with random openings, one random move in five and the others by a shallow search: one position
     from each third of a game, all different, unfinished, with a choice. A deep search judges every move; what it proves
@@ -72,7 +72,7 @@ def command(
 def made_suite(
     steps: Steps, game: Game, judge: Evaluator, by: str | None, *, positions: int, seed: int, workers: int
 ) -> Suite:
-    """A new suite, with progress; `by` as on the command line."""
+    """Make a new suite, with progress; `by` is as on the command line."""
     limits = None if by == EXACT else parse_limits(by) if by else usual_limits(game, judge, seed)
     with steps.step("draw positions", positions) as drawn, steps.step("judge them", positions) as judged:
         return make_suite(
@@ -88,18 +88,18 @@ def made_suite(
 
 
 def usual_limits(game: Game, judge: Evaluator, seed: int) -> Limits:
-    """A depth that takes a fraction of a second for each position."""
+    """Return a depth that takes a fraction of a second for each position."""
     states = [game.from_text(d.position) for d in draw(game, judge, SAMPLE, seed=seed)]
     return Limits(depth=reference_depth(judge, states, nodes_for(judge)))
 
 
 def nodes_for(judge: Evaluator) -> int:
-    """What a fraction of a second is."""
+    """Return the number of nodes that a search visits in a fraction of a second."""
     return PLAIN_NODES if judge.kernel() is None else COMPILED_NODES
 
 
 def suite_facts(suite: Suite, path: Path | None) -> dict[str, Any]:
-    """What a suite is, in figures."""
+    """Return what a suite is, in figures."""
     return {
         "game": suite.game.name,
         "file": None if path is None else str(path),

@@ -1,4 +1,4 @@
-"""evallearn tables"""
+"""The command `evallearn tables`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from evallearn.errors import GameError, SpecError
 )  # fmt: skip
 @json_option
 def command(game: Game, pieces: int | None, path: Path | None, json_to: str | None) -> None:
-    """Build an endgame table. Evals consult it: SolvedEval, or an agent as solved:FILE.
+    """Build an endgame table. Evaluators consult it: SolvedEval, or an agent as solved:FILE.
 
     Checkers: who wins every position with few pieces, by retrograde analysis, checked and counted; the values are those
     of perfect play without the rules that end long games in a draw.
@@ -55,7 +55,7 @@ def check_out(path: Path, load: Callable[[Path], Any]) -> None:
 
 # --- backgammon ------------------------------------------------------------------------------------------------------
 def backgammon(pieces: int | None, path: Path | None, json_to: str | None) -> None:
-    """Both bear-off tables, in one file."""
+    """Build both bear-off tables, in one file."""
     from evallearn.games.backgammon import bearoff
 
     if pieces is not None:
@@ -86,7 +86,7 @@ def show_bearoff(figures: dict[str, Any]) -> None:
 
 # --- checkers --------------------------------------------------------------------------------------------------------
 def checkers(pieces: int | None, path: Path | None, json_to: str | None) -> None:
-    """The table of so many pieces."""
+    """Build the table of so many pieces."""
     from evallearn.games.checkers import table as checkers_table
 
     pieces = pieces or checkers_table.MAX_PIECES
@@ -115,7 +115,7 @@ def checkers(pieces: int | None, path: Path | None, json_to: str | None) -> None
 
 
 def show(figures: dict[str, Any]) -> None:
-    """Positions by the number of pieces, with either player to move."""
+    """Print the positions by the number of pieces, with either player to move."""
     table = Table("pieces", "positions", "won", "drawn", "lost", title="for the player to move")
     names = ("men", "kings", "opposing_men", "opposing_kings")
     for pieces in range(2, figures["pieces"] + 1):

@@ -1,4 +1,4 @@
-"""evallearn td"""
+"""The command `evallearn td`."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def command(
 
 
 def net_of(path: Path, game: Game, option: str) -> NetEval:
-    """The net that an option names."""
+    """Return the net that an option names."""
     net = load_evaluator(path, game)
     if not isinstance(net, NetEval):
         raise EvaluatorError(f"{option} {path} is a {net.kind} Eval: give a net that `evallearn td` made")
@@ -131,12 +131,12 @@ def net_of(path: Path, game: Game, option: str) -> NetEval:
 
 
 def sentence(now: Progress) -> str:
-    """A report in a line."""
+    """Return a report in a line."""
     return f"{now.games:,} games, {now.games_per_second:,.0f} games/s, loss {now.error:.4f}"
 
 
 def looked(point: dict[str, Any]) -> str:
-    """A point of the learning curve in a line."""
+    """Return a point of the learning curve in a line."""
     words = [f"{point['games']:>11,} games {point['seconds']:7.0f} s  {point['games_per_second']:6,.0f} games/s"]
     words.append(f"loss {point['loss']:.4f}")
     for key, name in (("last", "the last look"), ("fixed", "the opponent")):

@@ -1,4 +1,4 @@
-"""evallearn tournament"""
+"""The command `evallearn tournament`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from evallearn.report.formatting import short_agent, stopped_words
 
 
 def tournament_options(f: Any) -> Any:
-    """What a tournament and a ladder have in common."""
+    """Add the options that a tournament and a ladder have in common."""
     for option in reversed((
         click.option("--pairs", type=in_range(PAIRS), default=100, show_default=True,
                      help="Openings of each match; each is played from every seat."),
@@ -51,7 +51,7 @@ def command(
     agents: tuple[str, ...], game: Game, gauntlet: bool, limit: str | None, folder: Path | None, anchor: str | None,
     workers: int, json_to: str | None, **options: Any,
 ) -> None:  # fmt: skip
-    """Everybody against everybody, and one rating list with intervals (Bradley-Terry).
+    """Play everybody against everybody, and make one rating list with intervals (Bradley-Terry).
 
     Every finished game is kept: the same command goes on where it was stopped; a new agent plays only its own games.
 
@@ -69,7 +69,7 @@ def command(
 
 
 def play(game: Game, players: Sequence[Agent], config: MatchConfig, *, gauntlet: bool = False, **given: Any) -> Any:
-    """The tournament, with the match that is being played on the screen."""
+    """Play the tournament, with the match that is being played on the screen."""
     n = len(pairings(len(players), gauntlet=gauntlet))
     with live_board() as saw:
         return play_tournament(
@@ -79,7 +79,7 @@ def play(game: Game, players: Sequence[Agent], config: MatchConfig, *, gauntlet:
 
 
 def publish(result: TournamentResult, folder: Path, command: str, json_to: str | None, **more: Any) -> None:
-    """The figures as JSON, as a page, and for people."""
+    """Publish the figures as JSON, as a page, and for people."""
     files = {"result": str(folder / "result.json"), "report": str(folder / "report.html")}
     figures = {
         "evallearn": __version__, "command": command, "folder": str(folder), "files": files,
@@ -91,7 +91,7 @@ def publish(result: TournamentResult, folder: Path, command: str, json_to: str |
 
 
 def show(found: TournamentResult, page: Path, answer: str | None) -> None:
-    """For people."""
+    """Print the rating list for people."""
     table = Table("", "agent", "Elo", "95 %", "score", "openings")
     for place, row in enumerate(found.ratings, 1):
         interval = f"{row.low:+.0f} to {row.high:+.0f}" if row.name != found.anchor else "anchor"

@@ -1,4 +1,4 @@
-"""evallearn zoo"""
+"""The command `evallearn zoo`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ Card = dict[str, Any]
 @click.argument("name", required=False)
 @json_option
 def command(name: str | None, json_to: str | None) -> None:
-    """The trained Evals that are shipped; or the card of one, NAME, as GAME/NAME: how it was made, what it is worth.
+    """List the trained evaluators that are shipped, or show the card of one, NAME, as GAME/NAME.
 
-    Use one as zoo:NAME where an agent or an Eval is asked for, and as evallearn.load("GAME/NAME") in Python.
+    A card tells how the evaluator was made, and what it is worth.
+
+    Use one as zoo:NAME where an agent or an evaluator is asked for, and as evallearn.load("GAME/NAME") in Python.
 
     Example: evallearn zoo connect_four/linear
     """
@@ -36,7 +38,10 @@ def command(name: str | None, json_to: str | None) -> None:
 
 
 def overview(cards: Sequence[Card]) -> Table:
-    """One line each, in 80 columns; the best hand-written heuristic is the one that an Eval beats by least."""
+    """Return a table of one line each, in 80 columns.
+
+    The best hand-written heuristic is the one that an evaluator beats by least.
+    """
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     for head in ("Eval", "kB", "Elo", "95 %", "hand-written", "at"):
         table.add_column(head, justify="right" if head in ("kB", "Elo") else "left", no_wrap=True)
@@ -56,7 +61,7 @@ def elo(match: Card) -> tuple[str, str]:
 
 
 def show(card: Card) -> None:
-    """A card in full."""
+    """Print a card in full."""
     table = Table(title=zoo_name(card["game"], card["name"]), box=SIMPLE, show_header=False, padding=(0, 1, 0, 0))
     learned = ", ".join(f"{count:,} {what}" for what, count in card["learned_from"].items())
     facts = {"kind": card["kind"], "size": f"{card['bytes']:,} bytes", "made by": card["command"]}

@@ -1,4 +1,4 @@
-"""The compiled floor: rules, searches and Evals specialised by Numba to one game, cached on disk."""
+"""The compiled backend: rules, searches and evaluators specialised by Numba to one game, cached on disk."""
 
 from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
 from evallearn.compiled.rng import mix64

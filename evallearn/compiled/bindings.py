@@ -37,7 +37,7 @@ class Missing(Exception):
 
 
 def bindings_of(template: Path, given: Sequence[Rules | ModuleType], more: Mapping[str, Any]) -> dict[str, Any]:
-    """{name: what stands for it} for every name that the template declares.
+    """Return {name: what stands for it} for every name that the template declares.
 
     given: the game's rules, and what `specialise` made of the templates that this one imports from; more: by name, None
     for what stands in.
@@ -68,7 +68,7 @@ def bindings_of(template: Path, given: Sequence[Rules | ModuleType], more: Mappi
 
 @lru_cache(maxsize=256)
 def declarations(text: str) -> dict[str, tuple[str, str]]:
-    """{name in the template: (module, name there)}."""
+    """Return {name in the template: (module, name there)}."""
     blocks = [
         node.body
         for node in ast.parse(text).body
@@ -109,7 +109,7 @@ def _hook(name: str, rules: Rules | None) -> Any:
 
 
 def _made(module: str, name: str, given: Sequence[Rules | ModuleType]) -> Any:
-    """What `specialise` made of another template."""
+    """Return what `specialise` made of another template."""
     for each in given:
         if isinstance(each, ModuleType) and Path(str(each.__file__)).resolve() == _file_of(module):
             return getattr(each, name)

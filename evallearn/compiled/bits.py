@@ -21,7 +21,10 @@ _marked: set[Any] = set()
 
 
 def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a plain function as compilable. It stays a plain function: it runs, debugs and counts for coverage."""
+    """Mark a plain function as compilable.
+
+    It stays a plain function: it runs, debugs and counts for coverage.
+    """
     if function not in _marked and not hasattr(function, "py_func"):  # once: Numba would try each mark in turn
         register_jitable(no_cfunc_wrapper=True)(function)  # C never calls it; one for Python Numba leaves out itself
         _marked.add(function)
@@ -29,28 +32,28 @@ def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def u64(x: Any) -> np.uint64:
-    """An unsigned 64-bit word."""
+    """Return x as an unsigned 64-bit word."""
     return np.uint64(int(x) & MASK64)
 
 
 def popcount(x: Any) -> int:
-    """How many bits are set."""
+    """Return how many bits are set."""
     return int(x).bit_count()
 
 
 def lowest_bit(x: Any) -> int:
-    """Index of the lowest set bit; x must not be 0."""
+    """Return the index of the lowest set bit; x must not be 0."""
     x = int(x)
     return int((x & -x).bit_length() - 1)
 
 
 def word_of_float(x: Any) -> np.uint64:
-    """The 32 bits of a float32, in a word."""
+    """Return the 32 bits of a float32, in a word."""
     return np.uint64(np.float32(x).view(np.uint32))
 
 
 def float_of_word(x: Any) -> np.float32:
-    """The float32 that the lower 32 bits are."""
+    """Return the float32 that the lower 32 bits are."""
     return np.uint32(int(x) & 0xFFFFFFFF).view(np.float32)
 
 

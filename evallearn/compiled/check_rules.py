@@ -1,4 +1,4 @@
-"""The compiled floor of a game against its plain floor, position by position.
+"""Compare the compiled backend of a game with its python backend, position by position.
 
 First with the JIT left out, where NumPy sees a write past `max_actions`: kernels do not check bounds.
 """
@@ -28,7 +28,7 @@ class _Raised(Exception):
 
 
 def check_rules(game: Game, histories: Sequence[Sequence[State]], expect: Expect, every: int = 1) -> None:
-    """Report through `expect` wherever the floors differ on these games: on every n-th position and the last ones."""
+    """Report through `expect` wherever the backends differ on these games: on every n-th position and the last ones."""
     rules = game.rules
     assert rules is not None
     if not _check_shape(game, rules, expect):
@@ -47,7 +47,7 @@ def check_rules(game: Game, histories: Sequence[Sequence[State]], expect: Expect
 
 
 def _check_shape(game: Game, rules: Rules, expect: Expect) -> bool:
-    """Are the functions there that this kind of game needs, and no others?"""
+    """Check that the functions are there that this kind of game needs, and no others; return whether they are."""
     by_mover = game.n_players == 2 and game.zero_sum and not game.has_chance
     kind = "a two-player zero-sum game without chance" if by_mover else "such a game"
     wanted = {
@@ -83,7 +83,7 @@ def _check_history(game: Game, rules: Rules, history: Sequence[State], expect: E
 
 
 def _run(expect: Expect, name: str, remedy: str, here: str, call: Callable[[], Any]) -> Any:
-    """What the rule answers uncompiled; if it raises, that is the finding."""
+    """Return what the rule answers uncompiled; if it raises, that is the finding."""
     try:
         return call()
     except Exception as error:  # whatever a user's rule raises
@@ -92,7 +92,7 @@ def _run(expect: Expect, name: str, remedy: str, here: str, call: Callable[[], A
 
 
 def _words(game: Game, rules: Rules, s: State, here: str, expect: Expect) -> tuple[int, ...]:
-    """The encoded state, checked."""
+    """Return the encoded state, checked."""
     shape = "give one unsigned 64-bit word per field of rules.State"
     words: tuple[int, ...] = _run(expect, "encode", shape, here, lambda: tuple(int(w) for w in game.encode(s)))
     fits = all(0 <= w <= MASK64 for w in words) and len(words) == rules.n_words
@@ -102,13 +102,13 @@ def _words(game: Game, rules: Rules, s: State, here: str, expect: Expect) -> tup
 
 
 def _state(game: Game, rules: Rules, s: State, expect: Expect) -> tuple[Any, str]:
-    """The state as the rules see it, and its text."""
+    """Return the state as the rules see it, and its text."""
     here = repr(game.to_text(s))
     return rules.State(*(u64(w) for w in _words(game, rules, s, here, expect))), here
 
 
 def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> bool:
-    """The rules as plain Python on words; False if it makes no sense to go on."""
+    """Check the rules as plain Python on words; return False if it makes no sense to go on."""
     state, here = _state(game, rules, s, expect)
     inverse = "make it the inverse of encode"
     past = tuple(game.history(s))
@@ -166,7 +166,7 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
 
 
 def _check_active(game: Game, rules: Rules, state: Any, here: str, expect: Expect) -> None:
-    """The features that are not 0, if the game finds them by itself: all of them, the last one first."""
+    """Check the features that are not 0, if the game finds them by itself: all of them, the last one first."""
     if rules.active_features is None or rules.features_player is None:
         return
     n = len(game.feature_names)
@@ -184,7 +184,7 @@ def _check_active(game: Game, rules: Rules, state: Any, here: str, expect: Expec
 
 
 def _check_cells(game: Game, rules: Rules, s: State, state: Any, here: str, expect: Expect) -> None:
-    """What pattern tables see, if the game shows it."""
+    """Check what pattern tables see, if the game shows it."""
     if rules.cells is None:
         return
     plain = [int(c) for c in game.cells(s, game.viewer(s))]
@@ -201,7 +201,7 @@ def _check_cells(game: Game, rules: Rules, s: State, state: Any, here: str, expe
 
 
 def _check_contents(game: Game, rules: Rules, cells: list[int], state: Any, here: str, expect: Expect) -> None:
-    """What the stacks hold, and the numbers that the rules give it."""
+    """Check what the stacks hold, and the numbers that the rules give it."""
     wanted = []
     for n, (stack, contents) in enumerate(zip(game.stacks, game.stack_contents, strict=True)):
         held, known = tuple(cells[c] for c in stack), [tuple(content) for content in contents]
@@ -218,13 +218,13 @@ def _check_contents(game: Game, rules: Rules, cells: list[int], state: Any, here
 
 
 def _third_time(rules: Rules, state: Any, past: Sequence[tuple[int, ...]]) -> bool:
-    """True if the position stood on the board twice before."""
+    """Return True if the position stood on the board twice before."""
     now = int(rules.key(state))
     return sum(int(rules.key(rules.State(*map(u64, words)))) == now for words in past) >= 2
 
 
 def _outcomes(game: Game, rules: Rules, s: State, state: Any, here: str, expect: Expect) -> list[int]:
-    """What rules.chances writes, compared with the plain floor."""
+    """Compare what rules.chances writes with the python backend; return the outcomes."""
     assert rules.chances is not None
     out, odds = np.zeros(rules.max_outcomes, np.int32), np.zeros(rules.max_outcomes)
     more = f"raise rules.max_outcomes above {rules.max_outcomes}, or mend the index"
@@ -239,7 +239,10 @@ def _words_after(rules: Rules, state: Any, a: int) -> tuple[int, ...]:
 
 
 def _actions(rules: Rules, state: Any, here: str, expect: Expect) -> list[int]:
-    """What rules.actions writes into an array of max_actions places, which raises where a kernel would not."""
+    """Return what rules.actions writes into an array of max_actions places.
+
+    Such an array raises where a kernel would not.
+    """
     out, size = np.zeros(rules.max_actions, np.int32), rules.max_actions
     raise_it = f"raise rules.max_actions above {size}, or mend the index"
     n = int(_run(expect, "rules.actions", raise_it, here, lambda: rules.actions(state, out)))
@@ -249,7 +252,7 @@ def _actions(rules: Rules, state: Any, here: str, expect: Expect) -> list[int]:
 
 
 def _check_keys(game: Game, rules: Rules, positions: Sequence[State], expect: Expect) -> None:
-    """Two states may share a key only if the mover's future is the same: then actions and features are."""
+    """Check that two states share a key only if the mover's future is the same: then actions and features are."""
     known: dict[int, tuple[Any, str]] = {}
     for s in positions:
         if game.is_terminal(s):
@@ -266,7 +269,7 @@ def _check_keys(game: Game, rules: Rules, positions: Sequence[State], expect: Ex
 
 
 def _check_compiled(game: Game, positions: Sequence[State], expect: Expect) -> None:
-    """Method by method: the wrapped compiled game against the plain one."""
+    """Compare the wrapped compiled game with the python one, method by method."""
     try:
         fast = CompiledGame(game)
     except EvallearnError as error:
@@ -292,7 +295,7 @@ def _check_compiled(game: Game, positions: Sequence[State], expect: Expect) -> N
 
 
 def _questions(game: Game, s: State) -> list[tuple[str, Callable[[Game], Any]]]:
-    """(method of the rules, what to ask of both floors)."""
+    """Return pairs (method of the rules, what to ask of both backends)."""
     assert game.rules is not None
     view = "player" if game.rules.features_mover is None else "mover"
     always: list[tuple[str, Callable[[Game], Any]]] = [

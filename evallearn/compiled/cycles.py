@@ -11,7 +11,7 @@ from numba.extending import intrinsic, overload
 
 
 def cycles() -> int:
-    """Ticks of the processor's own counter: only shares of a time measured outside mean anything."""
+    """Return the ticks of the processor's own counter: only shares of a time measured outside mean anything."""
     return perf_counter_ns()
 
 

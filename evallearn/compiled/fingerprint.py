@@ -41,7 +41,10 @@ def _is_library(module: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _invisible_text(file: str) -> bytes:
-    """The file's text if it holds invisible code; read once, because this process runs what it has loaded."""
+    """Return the file's text if it holds invisible code, else nothing.
+
+    It is read once, because this process runs what it has loaded.
+    """
     text = Path(file).read_bytes() if Path(file).is_file() else b""
     return text if INVISIBLE.search(text) else b""
 
@@ -60,7 +63,10 @@ class _Walker:
             self.hash.update(len(data).to_bytes(4, "little") + data)
 
     def walk(self, x: Any, names: Sequence[str] = ()) -> None:
-        """`names`: what the code that refers to `x` may ask of it, if it is a module."""
+        """Add `x` to the hash, with what it refers to.
+
+        names: what the code that refers to `x` may ask of it, if it is a module.
+        """
         if hasattr(x, "py_func"):  # a Numba dispatcher stands for its Python function and its options
             self.put("options", sorted((k, repr(v)) for k, v in getattr(x, "targetoptions", {}).items()))
             x = x.py_func
@@ -107,7 +113,7 @@ class _Walker:
             self.put([(name, repr(member.value)) for name, member in cls.__members__.items()])
 
     def walk_module(self, module: types.ModuleType, names: Sequence[str]) -> None:
-        """Used as `module.name`: those of its attributes that the code names."""
+        """Add those attributes of a module, used as `module.name`, that the code names."""
         self.put("module", module.__name__)
         if _is_library(module.__name__):
             self.put(getattr(module, "__version__", ""))
@@ -153,7 +159,7 @@ class _Walker:
                 self.walk(names[name], code.co_names)
 
     def walk_constant(self, x: Any) -> None:
-        """Not `walk`: equal constants may or may not be one object."""
+        """Add a constant to the hash, without `walk`: equal constants may or may not be one object."""
         if isinstance(x, (tuple, frozenset)):
             items = x if isinstance(x, tuple) else sorted(x, key=repr)
             self.put(type(x).__name__, len(x))
@@ -164,14 +170,14 @@ class _Walker:
 
 
 def fingerprint(roots: Iterable[Any], sources: Iterable[Path] = ()) -> str:
-    """Twenty hexadecimal digits for `roots` and the whole text of `sources`."""
+    """Return twenty hexadecimal digits for `roots` and the whole text of `sources`."""
     return fingerprint_and_functions(roots, sources)[0]
 
 
 def fingerprint_and_functions(
     roots: Iterable[Any], sources: Iterable[Path] = ()
 ) -> tuple[str, list[types.FunctionType]]:
-    """The fingerprint, and the functions that were met on the way."""
+    """Return the fingerprint, and the functions that were met on the way."""
     roots = list(roots)  # alive during the walk: it knows objects by their id
     walker = _Walker()
     for root in roots:

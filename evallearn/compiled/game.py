@@ -1,4 +1,4 @@
-"""A game whose every method runs on the compiled floor: the same formalism, the same answers, much faster."""
+"""A game whose every method runs on the compiled backend: the same formalism, the same answers, much faster."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Mailbox:
                 self.kernels.recall(self.box, np.array(history, np.uint64))
 
     def after(self, s: State, a: int) -> State:
-        """The state after the legal action `a`; `s` is in the record."""
+        """Return the state after the legal action `a`; `s` is in the record."""
         self.kernels.advance(self.box, a)
         words = self.words.tolist()
         if not self.looks_back:
@@ -95,7 +95,7 @@ class CompiledGame(Game):
             raise explain_failure(error, f"{self.name}.rules") from None
 
     def mailbox(self) -> Mailbox:
-        """A record of one's own, for whoever plays on it while others ask this game."""
+        """Return a record of one's own, for whoever plays on it while others ask this game."""
         return Mailbox(self.plain, self.compiled_rules, self.kernels)
 
     def _warm_up(self) -> None:
@@ -108,7 +108,7 @@ class CompiledGame(Game):
 
     # --- two questions in one ----------------------------------------------------------------------------------------
     def look(self, s: State) -> tuple[int, list[int]]:
-        """Who is to play, and the legal actions, or the outcomes of a roll: none if the game is over."""
+        """Return who is to play, and the legal actions, or the outcomes of a roll: none if the game is over."""
         if s is not self._seen:  # states do not change: a search asks several things about the same one
             io = self.io
             io.put(s)
@@ -118,7 +118,7 @@ class CompiledGame(Game):
         return self._answer
 
     def after(self, s: State, a: int) -> State:
-        """The state after `a`, which `look` has found legal in `s`."""
+        """Return the state after `a`, which `look` has found legal in `s`."""
         self.io.put(s)
         return self.io.after(s, a)
 
@@ -205,7 +205,7 @@ class CompiledGame(Game):
         return self.plain.cell_name(cell)
 
     def features_and_phase(self, s: State, player: int = 0) -> tuple[list[float], int]:
-        """Both in one call: for the player to move where the rules are by mover, else for `player`."""
+        """Return both in one call: for the player to move where the rules are by mover, else for `player`."""
         self.io.put(s)
         self.io.player[0] = player
         phase = int(self.kernels.measure(self.io.box))
@@ -215,12 +215,12 @@ class CompiledGame(Game):
         return self.features_and_phase(s)[1]
 
     def key(self, s: State) -> int:
-        """The hash by which a transposition table knows the state."""
+        """Return the hash by which a transposition table knows the state."""
         self.features_and_phase(s)
         return int(self.io.key[0])
 
     def perft(self, s: State, depth: int) -> int:
-        """How many positions lie exactly `depth` plies below `s`; a roll of the dice is a ply too."""
+        """Return how many positions lie exactly `depth` plies below `s`; a roll of the dice is a ply too."""
         if depth < 0:
             raise GameError(f"perft depth {depth}: give 0 or more")
         self.io.put(s)

@@ -61,7 +61,7 @@ def store(io: GameRecord, s):
 
 @njit
 def occurs_again(io: GameRecord, k):
-    """True if the position with key `k` stood on the board twice before."""
+    """Return True if the position with key `k` stood on the board twice before."""
     seen = 0
     for i in range(io.n_past):
         if io.past[i] == k:
@@ -82,7 +82,7 @@ def note_utility(io: GameRecord, s):
 
 @njit(cache=CACHE, nogil=True)
 def look(box):
-    """Who is to play, whether it is over, what it is worth, the actions or outcomes; returns their number."""
+    """Write who is to play, whether it is over, what it is worth, the actions or outcomes; return their number."""
     io: GameRecord = box[0]
     s = load(io)
     io.player = to_play(s)
@@ -117,7 +117,7 @@ def advance(box, a):
 
 @njit(cache=CACHE, nogil=True)
 def step(box, a, n):
-    """`advance` by one of the n choices that the last look wrote, and look again; -1 if `a` is none of them."""
+    """Do `advance` by one of the n choices that the last look wrote, and look again; -1 if `a` is none of them."""
     io: GameRecord = box[0]
     for i in range(n):
         if io.actions[i] == a:
@@ -128,7 +128,7 @@ def step(box, a, n):
 
 @njit(cache=CACHE, nogil=True)
 def recall(box, positions):
-    """Before the position of the record these stood on the board: uint64[n, N_WORDS]."""
+    """Put into the record what stood on the board before its position: uint64[n, N_WORDS]."""
     io: GameRecord = box[0]
     n = min(len(positions), len(io.past))
     for i in range(n):
@@ -138,7 +138,7 @@ def recall(box, positions):
 
 @njit(cache=CACHE, nogil=True)
 def measure(box):
-    """The features seen by io.player (where BY_MOVER: by the mover) and the key; returns the phase."""
+    """Write the features seen by io.player (where BY_MOVER: by the mover) and the key; return the phase."""
     io: GameRecord = box[0]
     s = load(io)
     io.key = key(s)
@@ -151,7 +151,7 @@ def measure(box):
 
 @njit(cache=CACHE, nogil=True)
 def noisy(box):
-    """The actions for a quiescence search; returns their number."""
+    """Write the actions for a quiescence search; return their number."""
     io: GameRecord = box[0]
     return np.int64(noisy_actions(load(io), io.actions))
 
@@ -168,7 +168,7 @@ def can_pass(box):
 
 @njit(cache=CACHE, nogil=True)
 def bound(box):
-    """Write the bounds of the utility to the player to move; returns that player."""
+    """Write the bounds of the utility to the player to move; return that player."""
     io: GameRecord = box[0]
     s = load(io)
     io.bounds[0], io.bounds[1] = bounds_mover(s)
@@ -177,13 +177,13 @@ def bound(box):
 
 @njit(cache=CACHE, nogil=True)
 def won(box, player):
-    """What `player` has won for certain."""
+    """Return what `player` has won for certain."""
     return np.float64(won_player(load(box[0]), player))
 
 
 @njit(nogil=True)
 def choices(s, row, probabilities):
-    """Actions or outcomes as perft counts them; returns their number."""
+    """Write actions or outcomes as perft counts them; return their number."""
     if not THROUGH_DRAWS and is_terminal(s):
         return np.int64(0)
     if HAS_CHANCE and to_play(s) == CHANCE:
@@ -207,12 +207,12 @@ def count(s, depth, rows, probabilities):
 
 @njit(cache=CACHE, nogil=True)
 def perft(box, depth, rows):
-    """Positions at exactly `depth`; rows is int32[depth + 1, width of io.actions]."""
+    """Return the number of positions at exactly `depth`; rows is int32[depth + 1, width of io.actions]."""
     return count(load(box[0]), np.int64(depth), rows, box[0].probabilities)
 
 
 @njit(cache=CACHE, nogil=True)
 def branch(box):
-    """The choices with which perft goes on; returns their number."""
+    """Write the choices with which perft goes on; return their number."""
     io: GameRecord = box[0]
     return choices(load(io), io.actions, io.probabilities)

@@ -2,8 +2,8 @@
 
 A template says in its block `if TYPE_CHECKING:` which of them it uses; `specialise` reads that block. A function marked
 @stand_in is what a game without that rule, or a search without that part, is given: compiled at most, never asked. All
-others must be given. `s` is a compiled state (`Rules.State`), `params` the record of an Eval (`EvalKernel`), `ctx` that
-of a search.
+others must be given. `s` is a compiled state (`Rules.State`), `params` the record of an evaluator (`EvalKernel`),
+`ctx` that of a search.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ State: Any
 
 
 def actions(s: Any, out: Any) -> Number:
-    """Write the legal actions into out: int32[max_actions]; returns their number."""
+    """Write the legal actions into out: int32[max_actions]; return their number."""
 
 
 def result(s: Any, a: Any) -> Any:
-    """The state after an action or outcome."""
+    """Return the state after an action or outcome."""
 
 
 def is_terminal(s: Any) -> Any:
-    """True if the game is over by its rules."""
+    """Return True if the game is over by its rules."""
 
 
 def to_play(s: Any) -> Number:
-    """Who is to move; -1: the dice."""
+    """Return who is to move; -1: the dice."""
 
 
 def phase(s: Any) -> Number:
-    """Which weights count, from 0."""
+    """Return which weights count, from 0."""
 
 
 def key(s: Any) -> Any:
-    """The uint64 by which tables know the state."""
+    """Return the uint64 by which tables know the state."""
 
 
 @stand_in
 def utility_mover(s: Any) -> Number:
-    """float32 to the player to move, of a state that is over."""
+    """Return the utility, float32, to the player to move, of a state that is over."""
     return np.float32(0)
 
 
@@ -73,13 +73,16 @@ def features_mover(s: Any, out: Any) -> None:
 
 @stand_in
 def bounds_mover(s: Any) -> tuple[Number, Number]:
-    """(low, high) of the utility to the mover, float32."""
+    """Return (low, high) of the utility to the mover, float32."""
     return np.float32(0), np.float32(0)
 
 
 @stand_in
 def utility_player(s: Any, player: Any) -> Number:
-    """float32 to `player`, of a state that is over; made from `utility_mover` where that is the game's."""
+    """Return the utility, float32, to `player`, of a state that is over.
+
+    It is made from `utility_mover` where that is the game's.
+    """
     return np.float32(0)
 
 
@@ -91,25 +94,25 @@ def features_player(s: Any, player: Any, out: Any) -> None:
 
 @stand_in
 def won_player(s: Any, player: Any) -> Number:
-    """float64: what `player` has won for certain."""
+    """Return what `player` has won for certain, float64."""
     return 0.0
 
 
 @stand_in
 def active_features(s: Any, player: Any, places: Any, values: Any) -> Number:
-    """Write the features that are not 0, the last one first; returns their number."""
+    """Write the features that are not 0, the last one first; return their number."""
     return 0
 
 
 @stand_in
 def chances(s: Any, out: Any, probabilities: Any) -> Number:
-    """Write the outcomes of the roll and their probabilities; returns their number."""
+    """Write the outcomes of the roll and their probabilities; return their number."""
     return 0
 
 
 @stand_in
 def viewer(s: Any) -> Number:
-    """Whose eyes an Eval sees a state of a game with dice with."""
+    """Return the player from whose side an evaluator sees a state of a game with dice."""
     return 0
 
 
@@ -127,31 +130,31 @@ def contents(s: Any, out: Any) -> None:
 
 @stand_in
 def clock(s: Any) -> Number:
-    """Plies since the last move that cannot be taken back."""
+    """Return the plies since the last move that cannot be taken back."""
     return 0
 
 
 @stand_in
 def noisy_actions(s: Any, out: Any) -> Number:
-    """Write the actions for a quiescence search, in the order of `actions`; returns their number."""
+    """Write the actions for a quiescence search, in the order of `actions`; return their number."""
     return 0
 
 
 @stand_in
 def forcing(s: Any) -> Any:
-    """True if the mover must answer something."""
+    """Return True if the mover must answer something."""
     return False
 
 
 @stand_in
 def may_pass(s: Any) -> Any:
-    """True if a null move may be tried."""
+    """Return True if a null move may be tried."""
     return False
 
 
 @stand_in
 def passed(s: Any) -> Any:
-    """The state after a null move."""
+    """Return the state after a null move."""
     return s
 
 
@@ -210,16 +213,16 @@ MIDDLE: float
 
 # --- Evals: see `EvalKernel` -----------------------------------------------------------------------------------------
 def evaluate_mover(s: Any, params: Any) -> Number:
-    """float32 to the player to move, of a state that is not over."""
+    """Return the value, float32, to the player to move, of a state that is not over."""
 
 
 def evaluate_player(s: Any, player: Any, params: Any) -> Number:
-    """float64 to `player`, of a state that is not over."""
+    """Return the value, float64, to `player`, of a state that is not over."""
 
 
 @stand_in
 def eval_bounds_mover(s: Any, params: Any) -> tuple[Number, Number]:
-    """(low, high) of the utility and of all values below `s` to the mover, float32."""
+    """Return (low, high) of the utility and of all values below `s` to the mover, float32."""
     return np.float32(0), np.float32(0)
 
 
@@ -232,11 +235,11 @@ def choose_b(s: Any, past: Any, side: Any) -> Any:
 
 
 def raw(params: Any, k: Any) -> Number:
-    """float64: an Eval's own arithmetic on params.x in phase `k`."""
+    """Return the result, float64, of an evaluator's own arithmetic on params.x in phase `k`."""
 
 
 def probe(s: Any, address: Any) -> Number:
-    """What the game knows of `s`: see `Endgames` and `KnownValues`."""
+    """Return what the game knows of `s`: see `Endgames` and `KnownValues`."""
 
 
 SCALE: float
@@ -273,12 +276,15 @@ BY_PLAYER: bool
 
 # --- searches --------------------------------------------------------------------------------------------------------
 def is_cutoff(s: Any, depth_left: Any) -> Any:
-    """The cutoff test."""
+    """Return the answer of the cutoff test."""
 
 
 @stand_in
 def quiet_value(s: Any, left: Any, ply: Any, alpha: Any, beta: Any, ctx: Any, params: Any) -> Number:
-    """Fail-soft value of `s` after a quiescence search of `left` plies, to its mover: see quiescence_kernel.py."""
+    """Return the fail-soft value of `s` after a quiescence search of `left` plies, to its mover.
+
+    See quiescence_kernel.py.
+    """
     return np.float32(0)
 
 
@@ -310,7 +316,7 @@ WIN: float
 
 # --- what a name stands for ------------------------------------------------------------------------------------------
 def utility_to_any(rules: Rules) -> Any:
-    """utility_player(s, player) of any game: its own, or made from the mover's."""
+    """Return utility_player(s, player) of any game: its own, or made from the mover's."""
     if rules.utility_player is not None:
         return rules.utility_player
     from evallearn.compiled.specialise import specialise
@@ -319,5 +325,8 @@ def utility_to_any(rules: Rules) -> Any:
 
 
 def bindings(rules: Rules, *names: str) -> dict[str, Any]:
-    """The rules of these names, or what stands in for them: for the templates that declare nothing yet."""
+    """Return the rules of these names, or what stands in for them.
+
+    It is for the templates that declare nothing yet.
+    """
     return {name: getattr(rules, name) or STAND_INS[name] for name in names}

@@ -31,14 +31,20 @@ ADDRESS = types.uint64
 
 # --- uncompiled ------------------------------------------------------------------------------------------------------
 def whole_inputs(steps: Any, x: Any, fine: Any, reach: Any, n: int) -> None:
-    """steps: x (float32) in steps of 1 / fine, rounded, cut off at `reach`, which is less than 2**14; NaN is 0."""
+    """Write x (float32) into steps, in steps of 1 / fine, rounded, cut off at `reach`; NaN is 0.
+
+    `reach` is less than 2**14.
+    """
     y = _numbers(x, n, ctypes.c_float) * np.float32(fine)
     y = np.clip(np.where(y == y, y, np.float32(0)), -np.float32(reach), np.float32(reach))
     _numbers(steps, n)[:] = (y + np.float32(2**14 + 0.5)).astype(np.int32) - 2**14
 
 
 def differences(now: Any, before: Any, places: Any, values: Any, n: int, keep: int) -> Any:
-    """How many numbers are not what they were before; places, values: where, and by how much. keep 1: before = now."""
+    """Return how many numbers are not what they were before.
+
+    places, values: where, and by how much. keep 1: before = now.
+    """
     old = _numbers(before, n)
     change = _numbers(now, n) - old
     at = np.flatnonzero(change)
@@ -49,7 +55,7 @@ def differences(now: Any, before: Any, places: Any, values: Any, n: int, keep: i
 
 
 def add_whole_rows(h: Any, start: Any, weights: Any, places: Any, values: Any, n: Any, units: int) -> None:
-    """h = start + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ...; start may be h.
+    """Set h = start + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ...; start may be h.
 
     weights: rows of int16; each of the n values fits 16 bits.
     """
@@ -60,13 +66,13 @@ def add_whole_rows(h: Any, start: Any, weights: Any, places: Any, values: Any, n
 
 
 def clip_sums(h: Any, sums: Any, shift: Any, low: Any, high: Any, units: int) -> None:
-    """h = sums / 2**shift, rounded, from `low` to `high`."""
+    """Set h = sums / 2**shift, rounded, from `low` to `high`."""
     half = (1 << int(shift)) >> 1
     _numbers(h, units)[:] = np.clip((_numbers(sums, units) + np.int32(half)) >> np.int32(shift), int(low), int(high))
 
 
 def dot_whole(h: Any, weights: Any, units: int) -> Any:
-    """The product of two rows, int64; weights are int16, and no product of two numbers leaves 32 bits."""
+    """Return the product of two rows, int64; weights are int16, and no product of two numbers leaves 32 bits."""
     return np.int64(_numbers(h, units).astype(np.int64) @ _numbers(weights, units, ctypes.c_int16))
 
 
@@ -84,7 +90,7 @@ def _store(builder: Any, value: Any, address: Any, offset: Any) -> None:
 
 
 def _filled(builder: Any, value: Any, kind: Any) -> Any:
-    """A vector of the same number eight times."""
+    """Return a vector of the same number eight times."""
     nothing = ir.Constant(kind, ir.Undefined)
     one = builder.insert_element(nothing, value, INT32(0))
     return builder.shuffle_vector(one, nothing, ir.Constant(WHOLE, [0] * LANES))

@@ -17,7 +17,7 @@ READ, KEEP, DATA = 0, 3, 1
 
 
 def byte_at(address: Any, index: Any) -> int:
-    """The signed byte number `index` of the memory at `address`, which somebody must keep alive."""
+    """Return the signed byte number `index` of the memory at `address`, which somebody must keep alive."""
     return ctypes.c_int8.from_address(int(address) + int(index)).value
 
 
@@ -36,7 +36,7 @@ def _byte_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares 
 
 
 def short_at(address: Any, index: Any) -> int:
-    """The signed 16-bit number `index` of the memory at `address`, which somebody must keep alive."""
+    """Return the signed 16-bit number `index` of the memory at `address`, which somebody must keep alive."""
     return ctypes.c_int16.from_address(int(address) + 2 * int(index)).value
 
 
@@ -55,7 +55,10 @@ def _short_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares
 
 
 def float_at(address: Any, index: Any) -> float:
-    """The float32 number `index` of the memory at `address`, which somebody must keep alive, as a float64."""
+    """Return the float32 number `index` of the memory at `address`, as a float64.
+
+    Somebody must keep the memory alive.
+    """
     return ctypes.c_float.from_address(int(address) + 4 * int(index)).value
 
 

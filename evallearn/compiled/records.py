@@ -32,7 +32,10 @@ class Record:
 
     @classmethod
     def dtype(cls, **sizes: int) -> np.dtype[Any]:
-        """sizes: those that arrays are declared with."""
+        """Return the dtype of the record.
+
+        sizes: those that arrays are declared with.
+        """
         hints = get_type_hints(cls, include_extras=True)
         fields: list[Any] = []
         for name in cls._names():
@@ -42,7 +45,7 @@ class Record:
 
     @classmethod
     def one(cls, **sizes: int) -> np.ndarray:
-        """An array of one record, all of it 0. Rows that are never touched take no memory."""
+        """Return an array of one record, all of it 0. Rows that are never touched take no memory."""
         return np.zeros(1, cls.dtype(**sizes))
 
     @classmethod

@@ -1,7 +1,7 @@
-"""Specialise a kernel template to a game and an Eval, and keep the machine code on disk.
+"""Specialise a kernel template to a game and an evaluator, and keep the machine code on disk.
 
 A template is an ordinary Python file that declares the names it is given (see `bindings.py`). It is executed as a
-fresh module per set of bindings (the game's functions, the Eval's function, sizes), which become its globals: no
+fresh module per set of bindings (the game's functions, the evaluator's function, sizes), which become its globals: no
 closures, no generated text. While it is executed Numba's cache folder is `<cache>/<fingerprint of all bindings>`, so
 that a kernel is found again by the next process and never when anything below it has changed.
 
@@ -51,7 +51,7 @@ _compiled: dict[FunctionType, str] = {}
 
 
 def cache_folder() -> Path:
-    """Where kernels are kept: $EVALLEARN_CACHE, or the user's cache folder."""
+    """Return where kernels are kept: $EVALLEARN_CACHE, or the user's cache folder."""
     if given := os.environ.get("EVALLEARN_CACHE"):
         return Path(given).expanduser().absolute()
     try:
@@ -70,7 +70,7 @@ def _writable(folder: Path) -> bool:
 
 
 def specialise(template: Path, *given: Rules | ModuleType, **more: Any) -> ModuleType:
-    """The template as a module of its own for these bindings (the same module for the same bindings).
+    """Return the template as a module of its own for these bindings (the same module for the same bindings).
 
     given: the game's rules, and what was made of other templates; more: what cannot be taken from them, by name.
     """
@@ -87,9 +87,9 @@ def specialise(template: Path, *given: Rules | ModuleType, **more: Any) -> Modul
 
 
 def _refuse_outdated(functions: list[FunctionType]) -> None:
-    """Numba compiles a function once per process: if what it uses was redefined since, we would get the old code.
+    """Refuse a function that was redefined since Numba compiled it: it compiles it once per process.
 
-    And we would keep it on disk under the new fingerprint. It happens in notebooks.
+    With what was compiled first we would get the old code, and we would keep it on disk under the new fingerprint.
     """
     now = {function: fingerprint([function]) for function in reversed(functions)}  # callees first
     outdated = [f"{f.__module__}.{f.__qualname__}" for f, digest in now.items() if _compiled.get(f, digest) != digest]
@@ -144,7 +144,7 @@ def _set_up(module: ModuleType) -> None:
 
 
 def _leave_uncompiled(module: ModuleType) -> None:
-    """Where the JIT is off, Python runs the kernels: records need named fields, words may wrap around silently."""
+    """Let Python run the kernels where the JIT is off: records need named fields, words may wrap around silently."""
 
     def runnable(function: FunctionType) -> Any:
         @functools.wraps(function)
@@ -163,7 +163,7 @@ def _leave_uncompiled(module: ModuleType) -> None:
 
 
 def _with_named_fields(argument: Any) -> Any:
-    """An array of records whose fields are attributes, in a tuple too; anything else as it is."""
+    """Return an array of records with the fields as attributes, in a tuple too; anything else as it is."""
     if type(argument) is tuple:  # not a state
         return tuple(map(_with_named_fields, argument))
     is_record = isinstance(argument, np.ndarray) and argument.dtype.names
@@ -179,7 +179,10 @@ def announce(what: str, function: Any) -> None:
 
 
 def _on_disk(function: Any) -> bool:
-    """True if Numba's index has `function` for this machine. It reads Numba's internals, so it may only be a guess."""
+    """Return True if Numba's index has `function` for this machine.
+
+    It reads Numba's internals, so it may only be a guess.
+    """
     try:
         index = function._cache._cache_file._load_index()
         machine = function.targetctx.codegen().magic_tuple()
@@ -189,7 +192,7 @@ def _on_disk(function: Any) -> bool:
 
 
 def explain_failure(error: Exception, what: str) -> GameError:
-    """Numba's message of some fifty lines, as file:line and the reason."""
+    """Return Numba's message of some fifty lines, as file:line and the reason."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     reason, at = _reason(text)
     return GameError(
@@ -199,7 +202,7 @@ def explain_failure(error: Exception, what: str) -> GameError:
 
 
 def _reason(text: str) -> tuple[str, int]:
-    """The innermost complaint and where it stands; Numba tells the calls on the way there first."""
+    """Return the innermost complaint and where it stands; Numba tells the calls on the way there first."""
     steps = list(re.finditer(r"\(step: [^)]*\)\n(?!\s*Failed in)\s*([^\n]+)", text))
     innermost = next((m for m in steps if "Function(<function " not in m[1]), steps[-1] if steps else None)
     if innermost is None:
@@ -214,7 +217,7 @@ def _reason(text: str) -> tuple[str, int]:
 
 
 def _place(text: str, at: int) -> str:
-    """The user's line behind the complaint at `at` in Numba's message, with a colon, or nothing."""
+    """Return the user's line behind the complaint at `at` in Numba's message, with a colon, or nothing."""
     spots = [
         (Path(os.path.abspath(m[1] or m[3])), int(m[2] or m[4]))
         for m in re.finditer(r'File "([^"]+)", line (\d+)|(?: at |Raised from )(\S[^\n]*?) \((\d+)\)', text[at:])

@@ -50,7 +50,7 @@ class Table:
         _alive[self.address] = self.entries
 
     def new_age(self) -> int:
-        """The age of the search that begins now."""
+        """Return the age of the search that begins now."""
         self.age += 1
         if self.age > AGES:
             self.words.fill(0)
@@ -60,7 +60,7 @@ class Table:
 
 @jitable
 def pack(value, action, depth, bound, proven, age):  # type: ignore[no-untyped-def]  # compiled by Numba, as all below
-    """The data of an entry. depth must not be below LOWEST_DEPTH."""
+    """Return the data of an entry. depth must not be below LOWEST_DEPTH."""
     word = word_of_float(value) | (u64(action) << ACTION) | (u64(depth - LOWEST_DEPTH) << DEPTH)
     return word | (u64(bound) << BOUND) | (u64(proven) << PROVEN) | (u64(age) << AGE)
 
@@ -97,7 +97,7 @@ def age_of(data):  # type: ignore[no-untyped-def]
 
 @jitable
 def find(address, mask, key, age):  # type: ignore[no-untyped-def]
-    """The data stored for `key` in this age (0: in any), or NOTHING."""
+    """Return the data stored for `key` in this age (0: in any), or NOTHING."""
     place = key & mask
     for i in range(2):
         entry = entry_at(address, place + u64(i))
@@ -127,13 +127,13 @@ def store(address, mask, key, data):  # type: ignore[no-untyped-def]
 
 
 def entry_at(address: Any, place: Any) -> Any:
-    """Entry number `place` of the table at `address`."""
+    """Return entry number `place` of the table at `address`."""
     return _alive[int(address)][int(place)]
 
 
 @intrinsic
 def _record_at(typingctx: Any, address: Any) -> Any:
-    """A Numba record *is* a pointer to its bytes."""
+    """Return the record at `address`: a Numba record *is* a pointer to its bytes."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(_NUMBA_ENTRY))

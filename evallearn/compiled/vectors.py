@@ -32,7 +32,7 @@ AT_ONCE = 12
 def add_rows(
     h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: int, floor: int, placed: int
 ) -> None:
-    """h = bias + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ..., row after row.
+    """Set h = bias + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ..., row after row.
 
     floor: 1 rectifies the sums: every number that is not above 0, NaN too, becomes 0.
     placed: 1 takes values[places[0]], values[places[1]], ...: the units of a layer before, of which most are 0.
@@ -45,7 +45,7 @@ def add_rows(
 
 
 def dot(a: Any, b: Any, units: int) -> Any:
-    """The product of two rows: eight sums side by side, then these in pairs."""
+    """Return the product of two rows: eight sums side by side, then these in pairs."""
     lanes = np.zeros(LANES, np.float32)
     for first in range(0, units, LANES):
         lanes += _floats(a, units)[first : first + LANES] * _floats(b, units)[first : first + LANES]
@@ -55,7 +55,10 @@ def dot(a: Any, b: Any, units: int) -> Any:
 
 
 def nonzero(h: Any, places: Any, units: int) -> int:
-    """Where the row is not 0, the last place first, into `places`, with room for eight more; answers how many."""
+    """Write where the row is not 0 into `places`, the last place first; return how many.
+
+    `places` needs room for eight more.
+    """
     found = np.flatnonzero(_floats(h, units))[::-1]
     _places(places, units)[: len(found)] = found
     return len(found)
@@ -70,7 +73,7 @@ def _places(address: Any, n: int) -> np.ndarray:
 
 
 def _load(builder: Any, address: Any, kind: Any, offset: Any) -> Any:
-    """The number or vector at address + offset bytes, which need not be aligned."""
+    """Return the number or vector at address + offset bytes, which need not be aligned."""
     return builder.load(builder.inttoptr(builder.add(address, offset), kind.as_pointer()), align=4)
 
 

@@ -28,36 +28,36 @@ class Evaluator(ABC, Generic[S]):
 
     @abstractmethod
     def evaluate(self, s: S, player: int) -> float:
-        """What `s` is worth to `player`."""
+        """Return what `s` is worth to `player`."""
 
     def evaluate_batch(self, states: Sequence[S], players: Sequence[int]) -> np.ndarray:
-        """float32[n]: evaluate(states[i], players[i])."""
+        """Return float32[n]: evaluate(states[i], players[i])."""
         import numpy as np
 
         return np.array([self.evaluate(s, p) for s, p in zip(states, players, strict=True)], dtype=np.float32)
 
     def bounds(self, s: S, player: int) -> tuple[float, float] | None:
-        """(low, high) of all utilities and of all values of this Eval to `player` at and below `s`; None: not offered.
+        """Return (low, high) of all utilities and of all values of this evaluator to `player` at and below `s`.
 
-        A move never widens them. Alpha-beta prunes by them. `BoundedEval` offers those of the game.
+        None: not offered. A move never widens them. Alpha-beta prunes by them. `BoundedEval` offers those of the game.
         """
         return None
 
     def explain(self, s: S, player: int) -> dict[str, float]:
-        """How much each named part adds to the unsquashed value, largest first."""
+        """Return how much each named part adds to the unsquashed value, largest first."""
         return {}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r} of {self.game.name}>"
 
     def kernel(self) -> EvalKernel | None:
-        """The same Eval for the compiled floor, or None if it only runs upstairs."""
+        """Return the same evaluator for the compiled backend, or None if it only runs on the python backend."""
         return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvalKernel:
-    """A compiled Eval: functions and one NumPy record with its weights and its working memory."""
+    """A compiled evaluator: functions and one NumPy record with its weights and its working memory."""
 
     params: Any
     """np.record; each search works on a copy of its own, because it is scratch space too."""

@@ -16,7 +16,7 @@ LONGEST_NAME = 200
 
 
 def data_folder() -> Path:
-    """Where endgame tables and unfinished games are kept: $EVALLEARN_DATA, or the user's folder for data."""
+    """Return the folder of endgame tables and unfinished games: $EVALLEARN_DATA, or the user's folder for data."""
     if given := os.environ.get("EVALLEARN_DATA"):
         return Path(given).expanduser()
     try:
@@ -56,7 +56,7 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:
-    """Plain JSON types, indented for people."""
+    """Write plain JSON types, indented for people."""
     write_atomically(path, (json.dumps(data, indent=2) + "\n").encode())
 
 

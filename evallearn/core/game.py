@@ -38,7 +38,7 @@ CHANCE = -1
 
 @dataclass(frozen=True)
 class Heuristic:
-    """A hand-written Eval as data: weights on named features, squashed like every other Eval."""
+    """A hand-written evaluator as data: weights on named features, squashed like every other evaluator."""
 
     weights: Mapping[str, float] | Sequence[Mapping[str, float]]
     """{feature name: weight}, or one such mapping per game phase."""
@@ -51,7 +51,7 @@ class Heuristic:
 
 
 class Game(ABC, Generic[S, A]):
-    """The rules of a game, in plain Python: the upper floor. Subclass it and run `check_game` on it.
+    """The rules of a game, in plain Python: the python backend. Subclass it and run `check_game` on it.
 
     With types: `class Mine(Game[MyState, int])`, whose states are MyState and whose actions are int.
     """
@@ -106,80 +106,86 @@ class Game(ABC, Generic[S, A]):
     # --- the formalism ---------------------------------------------------------------------------------------------
     @abstractmethod
     def initial(self) -> S:
-        """The state in which the game begins."""
+        """Return the state in which the game begins."""
 
     @abstractmethod
     def to_play(self, s: S) -> int:
-        """The player (0 .. n_players - 1) whose move it is, or CHANCE. Also defined on terminal states."""
+        """Return the player (0 .. n_players - 1) whose move it is, or CHANCE. Also defined on terminal states."""
 
     @abstractmethod
     def actions(self, s: S) -> Sequence[A]:
-        """The legal actions, always in the same order; empty only on terminal states and chance nodes."""
+        """Return the legal actions, always in the same order; empty only on terminal states and chance nodes."""
 
     @abstractmethod
     def result(self, s: S, a: A) -> S:
-        """The state after `a`; `s` itself does not change. Raises IllegalAction for an action not in actions(s)."""
+        """Return the state after `a`; `s` itself does not change.
+
+        Raises IllegalAction for an action not in actions(s).
+        """
 
     @abstractmethod
     def is_terminal(self, s: S) -> bool:
-        """True if the game is over."""
+        """Return True if the game is over."""
 
     @abstractmethod
     def utility(self, s: S, player: int) -> float:
-        """What the terminal state `s` is worth to `player`."""
+        """Return what the terminal state `s` is worth to `player`."""
 
     def chances(self, s: S) -> Sequence[tuple[A, float]]:
-        """(outcome, probability) of every roll, where to_play(s) is CHANCE."""
+        """Return (outcome, probability) of every roll, where to_play(s) is CHANCE."""
         raise NotImplementedError(f"{self.name} has no chance nodes")
 
     def noisy_actions(self, s: S) -> Sequence[A]:
-        """The actions after which the value may jump (captures, promotions): a quiescence search tries them."""
+        """Return the actions after which the value may jump (captures, promotions): a quiescence search tries them."""
         return ()
 
     def forcing(self, s: S) -> bool:
-        """True where the mover must answer something (a check, a forced capture): not a place to stop and judge."""
+        """Return True where the mover must answer something: a check, a forced capture.
+
+        A search should not stop and evaluate there.
+        """
         return False
 
     def may_pass(self, s: S) -> bool:
-        """True where some move is almost surely better than none, so that a search may try a null move."""
+        """Return True where some move is almost surely better than none, so that a search may try a null move."""
         return False
 
     def passed(self, s: S) -> S:
-        """The state after a null move, where `may_pass`: the opponent is to move, nothing can be taken back."""
+        """Return the state after a null move, where `may_pass`: the opponent is to move, nothing can be taken back."""
         raise NotImplementedError(f"{self.name} has no null moves")
 
     def bounds(self, s: S, player: int) -> tuple[float, float]:
-        """(low, high) of the utilities to `player` with which a game that goes on from `s` can end.
+        """Return (low, high) of the utilities to `player` with which a game that goes on from `s` can end.
 
         A move never widens them. Games without them answer the whole `utility_range`.
         """
         return self.utility_range
 
     def won(self, s: S, player: int) -> float:
-        """What `player` has won for certain: the points so far, where points are only ever added and are the utility.
+        """Return what `player` has won for certain: the points so far, where points are only added and are the utility.
 
-        A move never lowers it, and where the game is over it is the utility. An Eval of a game that answers it learns
-        what is still to come, and adds this. Not for zero-sum games, in which one player's gain is another's loss.
+        A move never lowers it, and where the game is over it is the utility. An evaluator of a game that answers it
+        learns what is still to come, and adds this. Not for zero-sum games, where one player's gain is another's loss.
         """
         return self.utility_range[0]
 
     def has(self, hook: str) -> bool:
-        """True if the game answers `hook` (noisy_actions, forcing, may_pass, bounds, won, solved) itself."""
+        """Return True if the game answers `hook` (noisy_actions, forcing, may_pass, bounds, won, solved) itself."""
         return getattr(type(self), hook) is not getattr(Game, hook)
 
     def solved(self, s: S) -> Mapping[A, float] | None:
-        """The exact value of every action to the player to move, where the game knows it (a closed form, a table).
+        """Return the exact value of every action to the player to move, where the game knows it.
 
-        Of equal ones the first is to be preferred: it wins sooner, say.
+        It may know it from a closed form or a table. Of equal ones the first is to be preferred: it wins sooner, say.
         """
         return None
 
     def endgames(self) -> Endgames | KnownValues | None:
-        """The game's endgame table, or None if there can be none. Raises GameError where it has yet to be made."""
+        """Return the game's endgame table, or None if there can be none. Raises GameError where it is not made yet."""
         return None
 
     def perft_children(self, s: S) -> Sequence[S]:
-        """The positions with which perft goes on: as a rule none where the game is over; a roll is a ply too."""
+        """Return the positions with which perft goes on: as a rule none where the game is over; a roll is a ply too."""
         if self.is_terminal(s):
             return ()
         chance = self.to_play(s) == CHANCE
@@ -187,21 +193,24 @@ class Game(ABC, Generic[S, A]):
 
     # --- what an Eval sees -----------------------------------------------------------------------------------------
     def viewer(self, s: S) -> int:
-        """Whose eyes an Eval of a two-player game sees `s` with: who is to move, or is to move after the roll."""
+        """Return the player as whom an evaluator of a two-player game sees `s`.
+
+        It is the player to move, or to move after the roll.
+        """
         while (player := self.to_play(s)) == CHANCE:
             s = self.result(s, self.chances(s)[0][0])
         return player
 
     def features(self, s: S, player: int) -> Sequence[float]:
-        """One number per feature_names, as `player` sees the non-terminal state `s`."""
+        """Return one number per feature_names, as `player` sees the non-terminal state `s`."""
         return ()
 
     def cells(self, s: S, player: int) -> Sequence[int]:
-        """What stands on each of the n_cells squares of the non-terminal state `s`, as `player` sees it."""
+        """Return what stands on each of the n_cells squares of the non-terminal state `s`, as `player` sees it."""
         return ()
 
     def images(self, s: S) -> Sequence[Any]:
-        """What `s` becomes by each symmetry of the game, in a form that sorts, and that tells all that the state does.
+        """Return what `s` becomes by each symmetry of the game, in a form that sorts and holds all that the state does.
 
         Each symmetry once, the identity first, always in the same order.
         Two positions with the same images are one for whoever wants different openings. Without symmetries: itself.
@@ -209,28 +218,28 @@ class Game(ABC, Generic[S, A]):
         return (s,)
 
     def cell_name(self, cell: int) -> str:
-        """A square as players of the game call it."""
+        """Return the name of a square that players of the game use."""
         return str(cell)
 
     def phase(self, s: S) -> int:
-        """0 .. n_phases - 1: which weight vector a phase-dependent Eval uses here."""
+        """Return 0 .. n_phases - 1: which weight vector a phase-dependent evaluator uses here."""
         return 0
 
     # --- text ------------------------------------------------------------------------------------------------------
     @abstractmethod
     def to_text(self, s: S) -> str:
-        """The position in the game's usual notation; from_text reads it back."""
+        """Return the position in the game's usual notation; from_text reads it back."""
 
     @abstractmethod
     def from_text(self, text: str) -> S:
-        """The position that `text` says. Raises BadNotation."""
+        """Return the position that `text` says. Raises BadNotation."""
 
     def action_to_text(self, s: S, a: A) -> str:
-        """The action in the game's usual notation."""
+        """Return the action in the game's usual notation."""
         return str(a)
 
     def action_from_text(self, s: S, text: str) -> A:
-        """The legal action of `s` that `text` says. Raises BadNotation or IllegalAction."""
+        """Return the legal action of `s` that `text` says. Raises BadNotation or IllegalAction."""
         for a in self.actions(s):
             if self.action_to_text(s, a) == text.strip():
                 return a
@@ -238,39 +247,40 @@ class Game(ABC, Generic[S, A]):
         raise BadNotation(f"no legal action {text!r} in {self.name} position {self.to_text(s)!r}; legal: {legal}")
 
     def board(self, s: S) -> str:
-        """The position as a picture of several lines, for a terminal."""
+        """Return the position as a picture of several lines, for a terminal."""
         return self.to_text(s)
 
     # --- the compiled floor ----------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules | None:
-        """The same rules for the compiled floor, or None. Import Numba inside, not at the top of the module."""
+        """The same rules for the compiled backend, or None. Import Numba inside, not at the top of the module."""
         return None
 
     def encode(self, s: S) -> tuple[int, ...]:
-        """The 64-bit words of rules.State. The default fits a state that is such a NamedTuple already."""
+        """Return the 64-bit words of rules.State. The default fits a state that is such a NamedTuple already."""
         return tuple(s)  # type: ignore[arg-type]  # by contract a NamedTuple of ints where `rules` exists
 
     def decode(self, words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> S:
-        """The inverse of `encode` and `history`."""
+        """Return the state from what `encode` and `history` gave: their inverse."""
         rules = self.rules
         assert rules is not None
         return rules.State(*words)  # type: ignore[no-any-return]
 
     def history(self, s: S) -> Sequence[tuple[int, ...]]:
-        """What `encode` gave for the positions since the last move that cannot be taken back, oldest first, but `s`.
+        """Return what `encode` gave for the positions since the last move that cannot be taken back.
 
-        Only games whose rules look back (`Rules.clock`) have one: their states carry it.
+        Oldest first, without `s`. Only games whose rules depend on earlier positions (`Rules.clock`) have one: their
+        states carry it.
         """
         return ()
 
     def without_history(self, s: S) -> S:
-        """The position alone, as if nothing had been played before it."""
+        """Return the position alone, as if nothing had been played before it."""
         return self.decode(self.encode(s)) if self.history(s) else s
 
     # --- the same game through other eyes ---------------------------------------------------------------------------
     def seen_as(self, name: str) -> Game:
-        """This game as an Eval of the game `name` sees it; itself where the two differ in more than a view."""
+        """Return this game as an evaluator of the game `name` sees it; itself where they differ in more than a view."""
         base, theirs = _settings(name)
         if name == self.name or (base, self._rules_of(theirs)) != self.plays:
             return self
@@ -284,7 +294,7 @@ class Game(ABC, Generic[S, A]):
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        """The heuristics that see what this game shows: Elo figures are told against the best of them."""
+        """The heuristics that see what this game shows: Elo figures are given against the best of them."""
         return tuple(name for name, h in self.heuristics.items() if h.view in ("", self.name))
 
     def _rules_of(self, settings: Mapping[str, str]) -> frozenset[tuple[str, str]]:
@@ -295,6 +305,6 @@ class Game(ABC, Generic[S, A]):
 
 
 def _settings(name: str) -> tuple[str, dict[str, str]]:
-    """A game's name as `get_game` takes it: what stands before the parameters, and these."""
+    """Return what stands before the parameters in a game's name as `get_game` takes it, and these parameters."""
     base, *settings = name.split(",")
     return base, {k: v for k, _, v in (setting.partition("=") for setting in settings)}

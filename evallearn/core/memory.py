@@ -19,7 +19,7 @@ def require_memory(size: int, what: str) -> None:
 
 
 def physical_memory() -> int | None:
-    """Return the bytes of the machine; None where the system does not tell."""
+    """Return the bytes of the machine; None where the system does not say."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # Windows has no sysconf

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class PatternSet:
-    """Groups of cells whose contents a pattern Eval looks up in tables; symmetric groups share one table."""
+    """Groups of cells whose contents a pattern evaluator looks up in tables; symmetric groups share one table."""
 
     patterns: Sequence[Sequence[int]]
     """The cells of each pattern; the game's `symmetries` give the other places where it is looked for."""

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """A game's rules as functions that Numba can compile: the lower floor.
+    """A game's rules as functions that Numba can compile: the compiled backend.
 
     A compiled state is `State`, a NamedTuple whose fields are all unsigned 64-bit words. Every function is
     plain Python marked `@jitable` (see `evallearn.compiled`), so it also runs and can be debugged uncompiled.
-    Actions are the same small integers on both floors, and `actions` writes them in the same order.
+    Actions are the same small integers on both backends, and `actions` writes them in the same order.
     """
 
     State: type
@@ -116,7 +116,7 @@ NOT_KNOWN = 1 << 30
 
 @dataclass(frozen=True, kw_only=True)
 class Endgames:
-    """Positions of which the game knows for certain who wins, as an Eval consults them (`SolvedEval`).
+    """Positions of which the game knows for certain who wins, as an evaluator consults them (`SolvedEval`).
 
     Steps are what `s` is to the player to move: 0 a draw, n a win, -n a loss. Whoever plays best can always go on to
     fewer steps, so that fewer mean nearer to the end; they need not be plies.
@@ -132,7 +132,7 @@ class Endgames:
 
 @dataclass(frozen=True, kw_only=True)
 class KnownValues:
-    """Positions of a two-player game with dice whose value the game can look up, as an Eval consults them.
+    """Positions of a two-player game with dice whose value the game can look up, as an evaluator consults them.
 
     `SolvedEval` asks them first. Values are to the game's `viewer`, who is to roll.
     """

@@ -48,7 +48,7 @@ class SearchResult(Generic[A]):
     """What a search found. `value` and `action_values` are utilities to `player`, the one to move at the root.
 
     `action`, `value`, `pv`, `action_values` and `values` are of one iteration, `value_depth`. Where `action_values` are
-    told, `value` is that of `action`, and no other is higher. MCTS alone chooses by `visits`: there the mean of another
+    set, `value` is that of `action`, and no other is higher. MCTS alone chooses by `visits`: there the mean of another
     action may be higher.
     """
 
@@ -84,14 +84,14 @@ class SearchResult(Generic[A]):
 
 
 class Search(Protocol[S, A]):
-    """What every search is: made for one game and one Eval, it answers for any position."""
+    """What every search is: made for one game and one evaluator, it answers for any position."""
 
     game: Game[S, A]
     floor: Literal["auto", "plain", "compiled"]
     """Where it runs; never "auto" once it is made."""
 
     def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
-        """The best action of `s` as far as the limits allow.
+        """Return the best action of `s` as far as the limits allow.
 
         The same seed gives the same answer, unless time is the limit. Without one, ties go to the earliest action.
         Ctrl-C raises `Interrupted`, which carries what was found so far.

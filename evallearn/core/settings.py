@@ -32,7 +32,10 @@ class Range:
     high_is_open: bool = False
 
     def __contains__(self, value: Any) -> bool:
-        """False for NaN, for what is no number, and for fractions where whole numbers are wanted."""
+        """Return True for a number of the range.
+
+        False for NaN, for what is no number, and for fractions where whole numbers are wanted.
+        """
         kind: Any = Integral if self.is_whole else Real
         if isinstance(value, bool) or not isinstance(value, kind):
             return False
@@ -41,7 +44,7 @@ class Range:
         return bool(above and below)
 
     def __str__(self) -> str:
-        """`a whole number from 1 to 9`, `a number above 0, at most 1`."""
+        """Return the range in words: `a whole number from 1 to 9`, `a number above 0, at most 1`."""
         low, high = (f"{end}" if self.is_whole else f"{end:g}" for end in (self.low, self.high))
         if self.low_is_open:
             return f"a number above {low}, {'below' if self.high_is_open else 'at most'} {high}"
@@ -150,7 +153,7 @@ class Settings:
 
 
 def check_ranges(settings: Any) -> None:
-    """Refuse what a trainer in the manner of scikit-learn was told, by its RANGES. Raises SpecError."""
+    """Refuse settings of a trainer in the manner of scikit-learn that are outside of its RANGES. Raises SpecError."""
     for name, allowed in settings.RANGES.items():
         value = getattr(settings, name)
         if value is not None:

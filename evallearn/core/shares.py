@@ -36,7 +36,7 @@ class Share:
 
 
 def share_of(hits: Any, trials: Any = None) -> Share | None:
-    """The share of hits, or None if there are no trials.
+    """Return the share of hits, or None if there are no trials.
 
     hits: float[n], each from 0 to 1, or for each group of trials the sum of its hits; then `trials` is their number.
     Trials of a group may be as dependent as they like, groups must not depend on each other.
@@ -48,7 +48,7 @@ def share_of(hits: Any, trials: Any = None) -> Share | None:
 
 
 def counted(hits: int, trials: int) -> Share:
-    """The share of hits of one single trial or more."""
+    """Return the share of hits of one single trial or more."""
     return _share(trials, hits, trials, hits, hits, trials)
 
 
@@ -60,18 +60,18 @@ class GroupSums:
         self._sums = np.zeros((5, k))
 
     def add(self, hits: Floats, trials: Floats) -> None:
-        """float64[groups, k] each: the sums of hits and the numbers of trials of some groups, each of them whole."""
+        """Add the sums of hits and the numbers of trials of some whole groups: float64[groups, k] each."""
         self._groups += (trials > 0).sum(axis=0)
         products = [np.einsum("ij,ij->j", *two) for two in ((hits, hits), (hits, trials), (trials, trials))]
         self._sums += np.array([hits.sum(axis=0), trials.sum(axis=0), *products])
 
     def shares(self) -> list[Share | None]:
-        """Each share; None where there were no trials."""
+        """Return each share; None where there were no trials."""
         return [_share(*column) if column[2] else None for column in zip(self._groups, *self._sums, strict=True)]
 
 
 def jeffreys(hits: float, trials: float) -> tuple[float, float]:
-    """The 95 % interval of a share: the middle of its distribution, Beta(hits + 1/2, misses + 1/2).
+    """Return the 95 % interval of a share: the middle of its distribution, Beta(hits + 1/2, misses + 1/2).
 
     Without hits it begins at 0, without misses it ends at 1: then nothing speaks against these.
     """
@@ -84,7 +84,7 @@ def jeffreys(hits: float, trials: float) -> tuple[float, float]:
 
 
 def _share(groups: float, r: float, n: float, rr: float, rn: float, nn: float) -> Share:
-    """From the sums over groups of hits, trials, hits^2, hits * trials and trials^2.
+    """Return the share from the sums over groups of hits, trials, hits^2, hits * trials and trials^2.
 
     `alike` is the variance of the groups over that of groups each of which is all hits or all misses; a quarter of a
     mean group on either side keeps it from 0 where all trials ended alike. Single hits and misses have 1. The interval

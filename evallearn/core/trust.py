@@ -39,7 +39,7 @@ class Trust:
         self._require(self.may_open(text), f"{text!r} opens a file{where}")
 
     def may_open(self, path: str | Path) -> bool:
-        """True if the file may be opened; nothing asks the disk for one that may not."""
+        """Return True if the file may be opened; the disk is not asked for one that may not."""
         return self.everything or (self.folder is not None and is_inside(path, self.folder))
 
     def _require(self, allowed: bool, what: str) -> None:
@@ -54,7 +54,7 @@ FULL_TRUST = Trust(everything=True)
 
 
 def is_inside(path: str | Path, folder: str | Path) -> bool:
-    """True if `path` lies in `folder`, as it is written and with links resolved."""
+    """Return True if `path` lies in `folder`, as it is written and with links resolved."""
     try:
         real = os.path.realpath(folder)
         if not any(Path(os.path.abspath(path)).is_relative_to(f) for f in (os.path.abspath(folder), real)):

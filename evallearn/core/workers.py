@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 def imap(
     function: Callable[[Job], Result], jobs: Sequence[Job], workers: int, retries: int = 3
 ) -> Generator[tuple[int, Result], None, None]:
-    """Yields (index, function(jobs[index])) as the jobs finish; one worker means in this process, in order.
+    """Yield (index, function(jobs[index])) as the jobs finish; one worker means in this process, in order.
 
     A job must not mind being run twice: the job of a worker that dies is given to another. No result is kept here:
     a worker waits until its last one is taken, so memory does not grow with the number of jobs.
@@ -65,8 +65,9 @@ _kept: list[_Worker] | None = None
 
 @contextmanager
 def keep_workers() -> Iterator[None]:
-    """Inside, workers that are done wait for the next `imap` instead of ending: starting one takes a second or two.
+    """Let workers that are done inside wait for the next `imap` instead of ending.
 
+    Starting one takes a second or two.
     For a run of many short jobs. They are the same processes: code that is edited meanwhile is not loaded again.
     """
     global _kept
@@ -119,7 +120,7 @@ def _in_processes(
 
 
 def _hire(function: bytes) -> _Worker:
-    """A worker for `function`: one that was kept and still lives, or a new one."""
+    """Return a worker for `function`: one that was kept and still lives, or a new one."""
     while _kept:
         worker = _kept.pop()
         if worker.process.is_alive():
@@ -130,7 +131,7 @@ def _hire(function: bytes) -> _Worker:
 
 
 def _with_news(pool: list[_Worker]) -> list[_Worker]:
-    """The workers that have answered or died; waits for the first."""
+    """Return the workers that have answered or died; wait for the first."""
     ready = wait([w.connection for w in pool if w.busy])
     return [w for w in pool if w.connection in ready]
 
@@ -173,7 +174,7 @@ class _Worker:
         theirs.close()  # so that its death is an end of file here
 
     def assign(self, index: int, jobs: Sequence[Any]) -> None:
-        """Gives it a job; if it is dead, `receive` will say so."""
+        """Give it a job; if it is dead, `receive` will say so."""
         self.index, self.busy = index, True
         job = _pickled(jobs[index])
         with suppress(OSError):
@@ -183,7 +184,7 @@ class _Worker:
             self.connection.send_bytes(JOB + job)
 
     def receive(self) -> tuple[bool, Any] | None:
-        """HELLO, (True, result), (False, the exception that the job raised), or None if the worker died."""
+        """Return HELLO, (True, result), (False, the exception that the job raised), or None if the worker died."""
         try:
             answer = self.connection.recv_bytes()
         except (EOFError, OSError):
@@ -202,7 +203,7 @@ class _Worker:
 
 @contextmanager
 def _safe_path() -> Iterator[None]:
-    """A Python started inside imports nothing from the current folder until it has our sys.path.
+    """Make a Python started inside import nothing from the current folder until it has our sys.path.
 
     `multiprocessing` starts it by `python -c`, which would look there first, even for Python's own modules.
     """
@@ -222,7 +223,7 @@ def _set_safe_path(value: str | None) -> None:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """A process started inside never sees Ctrl-C, not even while it imports: it inherits the mask."""
+    """Keep Ctrl-C from a process started inside, even while it imports: it inherits the mask."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -235,13 +236,13 @@ def _no_interrupt() -> Iterator[None]:
 
 
 def _main_script() -> dict[str, Any]:
-    """Return what tells a process of `multiprocessing` how to import the script that was started."""
+    """Return what a process of `multiprocessing` needs to import the script that was started."""
     return {k: v for k, v in spawn.get_preparation_data("worker").items() if k.startswith("init_main")}
 
 
 @contextmanager
 def _no_main_script() -> Iterator[None]:
-    """A Python started inside does not import the script at once; `_work` does, if a job needs it."""
+    """Keep a Python started inside from importing the script at once; `_work` does, if a job needs it."""
     main = sys.modules["__main__"]
     kept: dict[str, object] = {name: vars(main)[name] for name in ("__spec__", "__file__") if name in vars(main)}
     main.__spec__ = None
@@ -273,7 +274,7 @@ def _load_main(script: dict[str, Any]) -> None:
 
 
 def _serve(connection: Connection, safe_path: str | None, script: dict[str, Any]) -> None:
-    """The life of a worker: a function, job after job, perhaps another function, until the parent hangs up.
+    """Run a worker: a function, job after job, perhaps another function, until the parent closes the pipe.
 
     script: how to import the script that was started.
     safe_path: what programs that it starts shall find in their environment, as those of the parent do.
@@ -310,7 +311,7 @@ def _work(connection: Connection, script: dict[str, Any]) -> None:
 
 
 def _die_with_parent() -> None:
-    """Ends a worker whose parent was killed: without it, a long job would go on for nobody.
+    """End a worker whose parent was killed: without it, a long job would go on for nobody.
 
     Not prctl(PR_SET_PDEATHSIG): that is Linux only, and fires when the *thread* that started the worker ends.
     """
@@ -321,7 +322,7 @@ def _die_with_parent() -> None:
 
 
 def _pickled_error(error: Exception) -> bytes:
-    """The exception as it is if it can travel; its text if not. The worker's traceback goes with it as a note."""
+    """Pickle the exception as it is if it can travel, else its text; the worker's traceback goes with it as a note."""
     where = "".join(traceback.format_exception(error))
     try:
         error.add_note(f"in a worker process:\n{where}")

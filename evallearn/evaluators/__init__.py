@@ -1,4 +1,4 @@
-"""The Evals: linear and neural on named features, pattern tables on the board; and their files."""
+"""The evaluators: linear and neural on named features, pattern tables on the board; and their files."""
 
 from evallearn.evaluators.bounded import BoundedEval
 from evallearn.evaluators.features import FeatureEval, feature_hash

@@ -1,4 +1,4 @@
-"""An Eval over many states at once, on the compiled floor."""
+"""An evaluator over many states at once, on the compiled backend."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEMPLATE = Path(__file__).with_name("batch_kernel.py")
 
 
 def evaluate_many(evaluator: Evaluator, states: Sequence[State], players: Sequence[int]) -> np.ndarray:
-    """float32[n]: the same numbers as `evaluate`, one by one."""
+    """Return float32[n]: the same numbers as `evaluate`, one by one."""
     game = evaluator.game
     assert game.rules is not None
     words = np.array([game.encode(s) for s in states], np.uint64).reshape(len(states), game.rules.n_words)
@@ -28,7 +28,7 @@ def evaluate_many(evaluator: Evaluator, states: Sequence[State], players: Sequen
 
 
 def evaluate_words(evaluator: Evaluator, words: np.ndarray) -> np.ndarray:
-    """float32[n]: the value of each encoded state (uint64[n, n_words]) to its player to move."""
+    """Return float32[n]: the value of each encoded state (uint64[n, n_words]) to its player to move."""
     rules, kernel = evaluator.game.rules, evaluator.kernel()
     assert rules is not None
     assert kernel is not None

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Template: an Eval over many states."""
+"""Template: an evaluator over many states."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 @njit(cache=CACHE, nogil=True)
 def evaluate_rows(words, box, out):
-    """words: uint64[n, N_WORDS]; box: one parameter record; out: float32[n], each to the player to move."""
+    """Write into `out` the value of each state to the player to move.
+
+    words: uint64[n, N_WORDS]; box: one parameter record; out: float32[n].
+    """
     params = box[0]
     for i in range(len(words)):
         s = State(*to_fixed_tuple(words[i], N_WORDS))

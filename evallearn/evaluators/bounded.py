@@ -1,4 +1,4 @@
-"""An Eval kept within what the rules still allow, so that alpha-beta can prune by it."""
+"""An evaluator kept within what the rules still allow, so that alpha-beta can prune by it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ TEMPLATE = Path(__file__).with_name("bounded_kernel.py")
 class BoundedEval(Evaluator):
     """`below`, clipped into the bounds of the game (`Game.bounds`), which it offers to the search.
 
-    A value within the bounds stays as it is, one outside was wrong. Minimax with this Eval is the oracle of alpha-beta
-    with it: what alpha-beta prunes by the bounds changes no value.
+    A value within the bounds stays as it is, one outside was wrong. Minimax with this evaluator is the oracle of
+    alpha-beta with it: what alpha-beta prunes by the bounds changes no value.
     """
 
     def __init__(self, below: Evaluator) -> None:
-        """Raises EvaluatorError for a game that has no bounds, or that alpha-beta cannot play."""
+        """Raise EvaluatorError for a game that has no bounds, or that alpha-beta cannot play."""
         game = below.game
         if not game.has("bounds"):
             raise EvaluatorError(f"{game.name} knows no bounds: give it `bounds`, or use the {below.name} Eval alone")
@@ -56,7 +56,7 @@ class BoundedEval(Evaluator):
         return evaluate_many(self, states, players)
 
     def explain(self, s: State, player: int) -> dict[str, float]:
-        """The parts of the other Eval, unless its value was clipped: then they do not add up to this one."""
+        """Return the parts of the other evaluator, unless its value was clipped: they would not add up to this one."""
         clipped = self.evaluate(s, player) != self.below.evaluate(s, player)
         return {} if clipped else self.below.explain(s, player)
 

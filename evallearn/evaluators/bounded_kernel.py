@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Template: another Eval, `below`, clipped into the bounds of the game: see `BoundedEval`."""
+"""Template: another evaluator, `below`, clipped into the bounds of the game: see `BoundedEval`."""
 
 from typing import TYPE_CHECKING
 

@@ -47,13 +47,13 @@ def calibrate(weights: np.ndarray, bias: float, records: Any, squashes: tuple[st
 
 
 def _error(p: np.ndarray, outcome: np.ndarray, squash: str, scale: float) -> float:
-    """Root mean squared error of the values."""
+    """Return the root mean squared error of the values."""
     values = np.tanh(scale * p) if squash == "tanh" else np.clip(scale * p, -BOUND, BOUND)
     return float(np.sqrt(np.mean((values - outcome) ** 2)))
 
 
 def _fitted_scale(p: np.ndarray, outcome: np.ndarray) -> float:
-    """The scale of tanh with the least squared error."""
+    """Return the scale of tanh with the least squared error."""
     from scipy.optimize import minimize_scalar
 
     ends = np.log(SCALES)
@@ -66,7 +66,7 @@ Pairs = tuple[np.ndarray, np.ndarray]
 
 
 def _split(weights: np.ndarray, bias: float, records: Any) -> tuple[Pairs, Pairs, str]:
-    """(predictions, outcomes) to fit, the same held out, and of how many games."""
+    """Return (predictions, outcomes) to fit, the same held out, and of how many games."""
     if hasattr(records, "batches"):
         fitted, held_out = (list(records.batches(split)) for split in ("train", "test"))
         if not (fitted and held_out):

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Template: an Eval on features, whatever `raw` computes from them: see `FeatureEval`."""
+"""Template: an evaluator on features, whatever `raw` computes from them: see `FeatureEval`."""
 
 from typing import TYPE_CHECKING
 

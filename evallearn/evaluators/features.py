@@ -1,11 +1,11 @@
-"""What all Evals on named features share: the way from a state to a value, and the identity of the features.
+"""What all evaluators on named features share: the way from a state to a value, and the identity of the features.
 
     features seen by the mover -> raw number (linear, MLP, ...) -> tanh -> the open interval between loss and win
 
 Where utility accumulates (`Game.won`) that interval begins at what is won: the number says which share of what is left
 up to the best utility is still to come.
 
-The compiled floor does the same arithmetic in the same order, so both floors agree to the last bit.
+The compiled backend does the same arithmetic in the same order, so both backends agree to the last bit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LONG_GAME = 120
 
 
 def fixed_positions(game: Game) -> Iterator[State]:
-    """The positions of eight games that are always the same, to see what a game shows."""
+    """Yield the positions of eight games that are always the same, to see what a game shows."""
     lcg = 1
     for _ in range(8):
         s = game.initial()
@@ -55,7 +55,7 @@ def _feature_hash(game: Game) -> str:
 
 
 def not_finite(game: Game, s: State, seen: Sequence[float]) -> GameError:
-    """The error for features that are no numbers: a search that meets such a value may never end."""
+    """Return the error for features that are no numbers: a search that meets such a value may never end."""
     name, value = next((n, x) for n, x in zip(game.feature_names, seen, strict=True) if not math.isfinite(x))
     return GameError(
         f"feature {name!r} of {game.name} is {value} in position {game.to_text(s)!r}: correct the feature function (a "
@@ -64,7 +64,10 @@ def not_finite(game: Game, s: State, seen: Sequence[float]) -> GameError:
 
 
 def feature_hash(game: Game) -> str:
-    """Twelve digits that change whenever any feature computes something else: their values along eight fixed games."""
+    """Return twelve digits that change whenever any feature computes something else.
+
+    They are made of the features' values along eight fixed games.
+    """
     plain: Game = getattr(game, "plain", game)
     if vars(plain):  # what it computes may depend on how this one was built
         return _feature_hash(plain)
@@ -77,13 +80,13 @@ def _feature_hash_of_class(game_class: type[Game]) -> str:
 
 
 def half_range(game: Game) -> float:
-    """Half the way from the worst loss to the best win: what tanh is multiplied with."""
+    """Return half the way from the worst loss to the best win: what tanh is multiplied with."""
     low, high = game.utility_range
     return (high - low) / 2
 
 
 class FeatureEval(Evaluator):
-    """An Eval that sees a state only through what the game tells of it: named features, or the cells of its board."""
+    """An evaluator that sees a state only by what the game shows of it: named features, or the cells of its board."""
 
     kind: str
     template: Path
@@ -102,42 +105,42 @@ class FeatureEval(Evaluator):
             raise EvaluatorError(f"{game.name} is zero-sum, and nothing is won for certain there: leave out `won`")
 
     def require(self, game: Game) -> None:
-        """Refuse a game that does not show what this Eval wants to see."""
+        """Refuse a game that does not show what this evaluator needs to see."""
         if not game.feature_names:
             raise EvaluatorError(f"{game.name} has no features: give it feature_names and features(s, player)")
 
     def see(self, s: State, seen_by: int) -> tuple[Sequence[float], int]:
-        """What `raw` wants to know of `s`."""
+        """Return what `raw` needs to know of `s`."""
         return np.asarray(self.game.features(s, seen_by), np.float32).tolist(), self.game.phase(s)
 
     def identity(self) -> dict[str, Any]:
-        """Names and hash of what it sees: it fits no game that computes something else."""
+        """Return names and hash of what it sees: it fits no game that computes something else."""
         return {"names": list(self.game.feature_names), "hash": feature_hash(self.game)}
 
     def share(self, x: Sequence[float], phase: int) -> float:
-        """Which part of all that could still come will come to whoever sees `x`: strictly between 0 and 1."""
+        """Return which part of all that could still come will come to whoever sees `x`: strictly between 0 and 1."""
         raw = self.raw(x, phase)
         return raw if math.isnan(raw) else 0.5 + 0.5 * SQUASHES[self.squash](raw)
 
     def value(self, x: Sequence[float], phase: int) -> float:
-        """What features `x` are worth to whoever sees them, where utility does not accumulate."""
+        """Return what features `x` are worth to whoever sees them, where utility does not accumulate."""
         raw = self.raw(x, phase)
         return raw if math.isnan(raw) else self.middle + to_value(raw, self.scale, self.squash)
 
     @abstractmethod
     def raw(self, x: Sequence[float], phase: int) -> float:
-        """The unsquashed value of features `x` (already rounded to float32)."""
+        """Return the unsquashed value of features `x` (already rounded to float32)."""
 
     @abstractmethod
     def tensors(self) -> dict[str, np.ndarray]:
-        """The learned numbers as they are stored in a file: float32, unless `files.TYPES` says otherwise."""
+        """Return the learned numbers as they are stored in a file: float32, unless `files.TYPES` says otherwise."""
 
     def scratch(self) -> list[Any]:
-        """Fields of working memory (name, type, shape) that the kernel wants beside the tensors."""
+        """Return the fields of working memory (name, type, shape) that the kernel needs beside the tensors."""
         return [("x", "f4", (len(self.game.feature_names),))]
 
     def sizes(self) -> dict[str, int]:
-        """Compile-time sizes that the kernel template wants beside the number of features."""
+        """Return the compile-time sizes that the kernel template needs beside the number of features."""
         return {}
 
     def evaluate(self, s: State, player: int) -> float:

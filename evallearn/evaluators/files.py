@@ -48,9 +48,9 @@ HALF = "F16"
 
 
 def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
-    """Write the Eval with its header; atomically, so that a half-written file never carries the name.
+    """Write the evaluator with its header; atomically, so that a half-written file never carries the name.
 
-    Raises EvaluatorError for an Eval that no file can hold.
+    Raises EvaluatorError for an evaluator that no file can hold.
     """
     from safetensors.numpy import save
 
@@ -65,7 +65,7 @@ def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
 
 
 def _require_kind(evaluator: Any) -> None:
-    """Only learned numbers can be saved: a file that held a function would run it where it is loaded."""
+    """Refuse all but learned numbers: a file that held a function would run it where it is loaded."""
     if isinstance(evaluator, FeatureEval) and evaluator.kind in KINDS:
         return
     what = f"a {evaluator.kind!r} Eval" if isinstance(evaluator, FeatureEval) else f"a {type(evaluator).__name__}"
@@ -78,7 +78,7 @@ def _require_kind(evaluator: Any) -> None:
 
 
 def _smallest(tensor: np.ndarray) -> np.ndarray:
-    """The same numbers in half the bytes, if they fit."""
+    """Return the same numbers in half the bytes, if they fit."""
     with np.errstate(over="ignore"):
         half = tensor.astype(np.float16)
     return half if tensor.dtype == np.float32 and (half == tensor).all() else tensor
@@ -103,7 +103,10 @@ def _header(evaluator: FeatureEval) -> dict[str, Any]:
 
 
 def _checksum(tensors: dict[str, np.ndarray], squash: str = "tanh") -> str:
-    """sha256 over the numbers: a flipped bit would still be a number. And over what makes values of them."""
+    """Return the sha256 over the numbers, and over what makes values of them.
+
+    A flipped bit would still be a number.
+    """
     parts: list[str | bytes | np.ndarray] = []
     if squash != "tanh":
         parts.append(f"{squash} ".encode(errors="backslashreplace"))
@@ -114,19 +117,19 @@ def _checksum(tensors: dict[str, np.ndarray], squash: str = "tanh") -> str:
 
 
 def _now() -> str:
-    """The date for the header; SOURCE_DATE_EPOCH makes files reproducible to the byte."""
+    """Return the date for the header; SOURCE_DATE_EPOCH makes files reproducible to the byte."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
     return moment.isoformat(timespec="seconds")
 
 
 def read_header(path: Path | str) -> dict[str, Any]:
-    """The header of an evaluator file, checked for form; the weights are not touched."""
+    """Return the header of an evaluator file, checked for form; the weights are not touched."""
     return _read(Path(path), weights=False)[0]
 
 
 def verified_header(path: Path | str) -> dict[str, Any]:
-    """The header of an evaluator file whose weights are what it says; whether they fit a game is not asked."""
+    """Return the header of an evaluator file whose weights are what it says; their fit to a game is not checked."""
     path = Path(path)
     header, tensors = _read(path, weights=True)
     _check_weights(path, header, tensors)
@@ -134,7 +137,7 @@ def verified_header(path: Path | str) -> dict[str, Any]:
 
 
 def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
-    """The Eval in the file, for this game or another view of it. Needs neither torch nor scikit-learn."""
+    """Return the evaluator in the file, for this game or another view of it. Needs neither torch nor scikit-learn."""
     path = Path(path)
     header, tensors = _read(path, weights=True)
     game = game.seen_as(header["game"])

@@ -1,7 +1,7 @@
 """A fitted scikit-learn pipeline as weights: every linear step before the model is folded into them.
 
 Each step turns a row x into x A + c; so does their chain, and a linear model on top of it is linear in the features.
-What is no such step is refused: the Eval would not be what the pipeline is.
+What is no such step is refused: the evaluator would not be what the pipeline is.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Affine = tuple[np.ndarray, np.ndarray]
 
 
 def linear_weights(model: Any, game: Game) -> Affine:
-    """(weights [n_features], bias []): what the pipeline is, before it is squashed. Raises EvaluatorError.
+    """Return (weights [n_features], bias []) of the pipeline before it is squashed. Raises EvaluatorError.
 
     A classifier's is half its log odds, so that tanh gives P(win) - P(loss); a regressor's is its prediction.
     """
@@ -75,7 +75,7 @@ def model_name(model: Any) -> str:
 def squash_of(
     model: Any, game: Game, weights: np.ndarray, bias: float, squash: str | None, records: Any
 ) -> tuple[str, float, dict[str, Any]]:
-    """(squash, by what the weights are multiplied, what the file tells of that choice)."""
+    """Return (squash, by what the weights are multiplied, what the file says of that choice)."""
     if squash is not None and squash not in SQUASHES:
         raise unknown("squash", squash, SQUASHES)
     if _has_probabilities(_steps(model)[-1][1]):
@@ -95,12 +95,15 @@ def squash_of(
 
 
 def _has_probabilities(model: Any) -> bool:
-    """RidgeClassifier has none: it is least squares on -1 and 1, so that its score is a value, not log odds."""
+    """Return True for a classifier with probabilities.
+
+    RidgeClassifier has none: it is least squares on -1 and 1, so that its score is a value, not log odds.
+    """
     return isinstance(model, LogisticRegression | SGDClassifier)
 
 
 def _steps(model: Any) -> list[tuple[str, Any]]:
-    """The named steps, pipelines within pipelines unpacked, without those that do nothing."""
+    """Return the named steps, pipelines within pipelines unpacked, without those that do nothing."""
     if isinstance(model, str | bytes) or hasattr(model, "__fspath__"):
         raise EvaluatorError(
             f"from_sklearn was given {model!r}: evallearn reads no pickles, they run whatever is in them; "
@@ -153,7 +156,7 @@ def _check_features(steps: list[tuple[str, Any]], game: Game) -> None:
 
 
 def _check_width(name: str, step: Any, n: int) -> None:
-    """Steps that were fitted one by one may not fit each other."""
+    """Refuse a step of another width than the one before it: steps fitted one by one may not fit each other."""
     width = getattr(step, "n_features_in_", n)
     if width != n:
         raise EvaluatorError(
@@ -189,7 +192,7 @@ def _fold(name: str, step: Any, n: int) -> Affine:
 
 
 def _scaled(n: int, minus: Any = None, by: Any = None) -> Affine:
-    """(x - minus) / by."""
+    """Return the affine map of x to (x - minus) / by."""
     inverse = np.ones(n) if by is None else 1.0 / np.asarray(by, float)
     return np.diag(inverse), np.zeros(n) if minus is None else -np.asarray(minus, float) * inverse
 
@@ -204,7 +207,7 @@ def _projected(step: PCA | TruncatedSVD) -> Affine:
 
 # --- the model -----------------------------------------------------------------------------------------------------
 def _model(name: str, model: Any) -> Affine:
-    """(coefficients [n], constant []) of the last step, before they are squashed."""
+    """Return (coefficients [n], constant []) of the last step, before they are squashed."""
     kind = f"step {name!r} ({type(model).__name__})"
     if not isinstance(model, REGRESSORS + CLASSIFIERS):
         raise EvaluatorError(

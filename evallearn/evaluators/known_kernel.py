@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Template: an Eval over another one, `below`, which is asked where the game's `KnownValues` say nothing.
+"""Template: an evaluator over another one, `below`, which is asked where the game's `KnownValues` say nothing.
 
 See `SolvedEval`. `probe` answers to the viewer, NaN where it knows nothing; params.solved is the address.
 """

@@ -32,7 +32,7 @@ class Layout:
     """The patterns of a game, checked, with all their places."""
 
     def __init__(self, game: Game, patterns: Sequence[Sequence[int]], *, by_phase: bool, by_player: bool) -> None:
-        """Raises EvaluatorError for a game without cells and for patterns that do not fit its board."""
+        """Raise EvaluatorError for a game without cells and for patterns that do not fit its board."""
         if not game.n_cells or game.cell_values < 2:
             raise EvaluatorError(
                 f"{game.name} has no cells for pattern tables: give it n_cells, cell_values and cells(s, player)"
@@ -59,7 +59,7 @@ class Layout:
 
     @classmethod
     def of(cls, game: Game, chosen: PatternSet) -> Layout:
-        """The game's own patterns of that set."""
+        """Return the layout of the game's own patterns of that set."""
         return cls(game, chosen.patterns, by_phase=chosen.by_phase, by_player=chosen.by_player)
 
     def _check(self) -> None:
@@ -80,7 +80,7 @@ class Layout:
                 )
 
     def _split(self, place: Sequence[int]) -> dict[int, list[int]]:
-        """{stack: the rows of it that the place has}, in the order of the place's cells."""
+        """Return {stack: the rows of it that the place has}, in the order of the place's cells."""
         rows: dict[int, list[int]] = {}
         for cell in place:
             stack, row = self._stack_of[cell]
@@ -88,7 +88,7 @@ class Layout:
         return rows
 
     def _seen(self, place: Sequence[int]) -> list[dict[tuple[int, ...], int]]:
-        """For each stack of the place, what can stand on its rows, numbered."""
+        """Return for each stack of the place what can stand on its rows, numbered."""
         found = []
         for stack, rows in self._split(place).items():
             parts = dict.fromkeys(tuple(content[row] for row in rows) for content in self.contents[stack])
@@ -111,12 +111,12 @@ class Layout:
         return codes
 
     def group(self, s: State) -> int:
-        """Which tables count in `s`."""
+        """Return which tables count in `s`."""
         group = self.game.phase(s) if self.by_phase else 0
         return group * self.game.n_players + self.game.to_play(s) if self.by_player else group
 
     def indices(self, cells: Sequence[int]) -> list[int]:
-        """Of every place, in the tables of a group."""
+        """Return the index of every place in the tables of a group."""
         total = self._first.copy()
         for stack, numbers, codes in zip(self.stacks, self._numbers, self.codes, strict=True):
             total += codes[numbers[tuple(int(cells[c]) for c in stack)]]
@@ -124,7 +124,7 @@ class Layout:
 
     # --- for kernels -------------------------------------------------------------------------------------------------
     def bindings(self) -> dict[str, Any]:
-        """Compile-time sizes of patterns_kernel.py."""
+        """Return the compile-time sizes of patterns_kernel.py."""
         return {
             "N_STACKS": len(self.stacks),
             "HEIGHT": self._height(),
@@ -137,7 +137,7 @@ class Layout:
         }
 
     def record(self, extra: Sequence[Any] = ()) -> np.ndarray:
-        """One record for `look` of patterns_kernel.py: as if each player had seen nothing but first contents."""
+        """Return one record for `look` of patterns_kernel.py: as if each player had seen nothing but first contents."""
         (stacks, _, places), players = self.codes.shape, self.game.n_players
         fields = [
             *extra, ("fresh", "i4", (max(self.game.n_cells, stacks),)), ("seen", "i4", (players, stacks)),
@@ -152,11 +152,11 @@ class Layout:
         return record
 
     def _height(self) -> int:
-        """Of the highest stack."""
+        """Return the height of the highest stack."""
         return max(map(len, self.stacks))
 
     def _by_stack(self) -> dict[str, Any]:
-        """Of each stack its height and kind, its cells, the number of each content, what it adds, and where."""
+        """Return for each stack its height and kind, its cells, the number of each content, what it adds, and where."""
         values, n_stacks = self.game.cell_values, len(self.stacks)
         kinds = [numbers for n, numbers in enumerate(self._numbers) if numbers not in self._numbers[:n]]
         number = np.zeros((len(kinds), values ** self._height()), np.int32)
@@ -172,7 +172,10 @@ class Layout:
         return {"shape": shape, "stack": stack, "number": number, "span": span, "codes": self.codes}
 
     def _by_cell(self) -> dict[str, Any]:
-        """The places that each cell belongs to, one list behind the other; there value v adds v times `step`."""
+        """Return the places that each cell belongs to, one list behind the other.
+
+        There value v adds v times `step`.
+        """
         steps = self.codes[:, 1]
         cells, places = np.nonzero(steps)
         return {
@@ -183,6 +186,6 @@ class Layout:
 
 
 def images(game: Game, pattern: Sequence[int]) -> list[tuple[int, ...]]:
-    """The pattern at all its places, itself first, each once."""
+    """Return the pattern at all its places, itself first, each once."""
     found = [tuple(pattern), *(tuple(symmetry[cell] for cell in pattern) for symmetry in game.symmetries)]
     return list(dict.fromkeys(found))

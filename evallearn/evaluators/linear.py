@@ -1,4 +1,4 @@
-"""The linear Eval: a weighted sum of features, one weight vector per game phase."""
+"""The linear evaluator: a weighted sum of features, one weight vector per game phase."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LinearEval(FeatureEval):
         *,
         squash: str = "tanh",
     ) -> None:
-        """weights: [n_phases, n_features]; bias: [n_phases]; squash: tanh or clip."""
+        """Take weights [n_phases, n_features], bias [n_phases] and squash, tanh or clip."""
         super().__init__(game, made)
         if squash not in SQUASHES:
             raise unknown("squash", squash, SQUASHES)
@@ -52,7 +52,7 @@ class LinearEval(FeatureEval):
 
     @classmethod
     def from_heuristic(cls, game: Game, name: str) -> LinearEval:
-        """The game's hand-written heuristic of that name."""
+        """Return the game's hand-written heuristic of that name."""
         if name not in game.heuristics:
             raise unknown(f"heuristic of {game.name}", name, game.heuristics)
         heuristic = game.heuristics[name]
@@ -79,8 +79,9 @@ class LinearEval(FeatureEval):
         squash: str | None = None,
         records: Any = None,
     ) -> LinearEval:
-        """A fitted scikit-learn pipeline: scalers, selectors or PCA, then a linear model. All phases get its weights.
+        """Return a fitted scikit-learn pipeline as an evaluator; all phases get its weights.
 
+        A pipeline: scalers, selectors or PCA, then a linear model.
         A classifier of wins (the larger label) and losses with probabilities: EVAL = P(win) - P(loss), exactly.
         A regressor or RidgeClassifier: EVAL = squash(scale * prediction), with squash "tanh" or "clip". tanh orders
         positions as the pipeline does; clip keeps the predictions as values, and so is the default for dice.
@@ -104,7 +105,7 @@ class LinearEval(FeatureEval):
 
     @classmethod
     def zero(cls, game: Game) -> LinearEval:
-        """The Eval that knows nothing: 0 wherever the game is not over, so that search alone must do the work."""
+        """Return the evaluator that is 0 wherever the game is not over, so that search alone must do the work."""
         return cls(game, np.zeros((game.n_phases, len(game.feature_names))), made={"name": "zero"})
 
     def raw(self, x: Sequence[float], phase: int) -> float:

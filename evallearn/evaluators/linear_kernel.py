@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Template: the linear Eval's arithmetic."""
+"""Template: the linear evaluator's arithmetic."""
 
 from typing import TYPE_CHECKING
 

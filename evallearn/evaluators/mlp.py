@@ -1,4 +1,4 @@
-"""The small neural Eval: named features, two hidden layers of rectified units, a bias vector per game phase."""
+"""The small neural evaluator: named features, two hidden layers of rectified units, a bias vector per game phase."""
 
 from __future__ import annotations
 

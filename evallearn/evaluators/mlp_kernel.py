@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Template: the small neural Eval's arithmetic.
+"""Template: the small neural evaluator's arithmetic.
 
 Each layer adds whole rows of weights, so the loop over units vectorises without reordering any sum: no fastmath, and
-the plain floor can repeat it to the last bit. A feature of 0 or a silent unit costs nothing.
+the python backend can repeat it to the last bit. A feature of 0 or a silent unit costs nothing.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The neural Eval that foretells how a game ends: one output for every step between two possible results.
+"""The neural evaluator that predicts how a game ends: one output for every step between two possible results.
 
     features seen by the mover -> one or two hidden layers -> logistic units p[j] = P(utility >= levels[j + 1])
     EVAL(s) = levels[0] + sum over j of (levels[j + 1] - levels[j]) p[j]
@@ -7,8 +7,8 @@ Most games only know loss and win: one output, the probability to win. Backgammo
 as TD-Gammon's successors have: no backgammon lost, no gammon lost, won, won a gammon, won a backgammon. Where an output
 contradicts one that is nearer to the middle (more gammons than wins), it counts as that one.
 
-With `split` every phase of the game has a network of its own. The compiled floor adds in the same order, so both
-floors agree to the last bit.
+With `split` every phase of the game has a network of its own. The compiled backend adds in the same order, so
+both backends agree to the last bit.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ HALF, ONE, ZERO = np.float32(0.5), np.float32(1.0), np.float32(0.0)
 
 
 def levels_of(game: Game) -> tuple[float, ...]:
-    """The results that the game can end with, lowest first; where it does not say, the worst and the best."""
+    """Return the results that the game can end with, lowest first; by default the worst and the best."""
     return tuple(map(float, game.levels or game.utility_range))
 
 
@@ -57,25 +57,25 @@ class Foretelling(FeatureEval):
 
     @abstractmethod
     def logits(self, x: Sequence[float], phase: int) -> list[float]:
-        """The outputs before they are squashed."""
+        """Return the outputs before they are squashed."""
 
     def raw(self, x: Sequence[float], phase: int) -> float:
-        """What the features are worth to whoever sees them, less the middle of the range."""
+        """Return what the features are worth to whoever sees them, less the middle of the range."""
         worth = self.levels[0] - self.middle
         for step, p in zip(self.steps.tolist(), self.chances(x, phase), strict=True):
             worth += step * p
         return worth
 
     def share(self, x: Sequence[float], phase: int) -> float:
-        """The outputs, which are squashed already, as one number."""
+        """Return the outputs, which are squashed already, as one number."""
         return (self.raw(x, phase) + self.middle - self.levels[0]) / (self.levels[-1] - self.levels[0])
 
     def value(self, x: Sequence[float], phase: int) -> float:
-        """Nothing is left to squash: the outputs are."""
+        """Return the value without squashing: the outputs are squashed already."""
         return self.middle + float(np.float32(self.raw(x, phase)))
 
     def chances(self, x: Sequence[float], phase: int) -> list[float]:
-        """The outputs: P(utility >= levels[j + 1]) for every j, never rising."""
+        """Return the outputs: P(utility >= levels[j + 1]) for every j, never rising."""
         p = [0.5 + 0.5 * squash(0.5 * logit) if logit == logit else 0.5 for logit in self.logits(x, phase)]
         middle = self.outputs // 2
         for j in range(middle + 1, self.outputs):
@@ -132,7 +132,7 @@ class NetEval(Foretelling):
         self.nets, self.h1, self.h2 = nets, h1, h2
 
     def halved(self) -> NetEval:
-        """The weights rounded to 16 bits, about three digits: its file is half as large."""
+        """Return the net with weights rounded to 16 bits, about three digits: its file is half as large."""
         with np.errstate(over="ignore"):  # refused below
             tensors = {k: t.astype(np.float16) for k, t in self._tensors.items()}
         return NetEval(self.game, tensors, self.activation, self.made)
@@ -173,7 +173,7 @@ class NetEval(Foretelling):
 
     @classmethod
     def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], made: Mapping[str, Any]) -> NetEval:
-        """The inverse of `tensors`; they may be a stranger's."""
+        """Return the net from what `tensors` returned, as its inverse; they may be a stranger's."""
         code = tensors["activation"]
         if code.shape != (1,) or not 0 <= int(code[0]) < len(ACTIVATIONS):
             raise EvaluatorError(f"a net has one activation, 0 to {len(ACTIVATIONS) - 1}; got {code.tolist()}")
@@ -191,7 +191,7 @@ class NetEval(Foretelling):
         )
 
     def kernels(self) -> Any:
-        """net_kernel.py for this game and these sizes."""
+        """Return net_kernel.py for this game and these sizes."""
         from evallearn.compiled.specialise import specialise
 
         rules = self.game.rules
@@ -211,7 +211,7 @@ class NetEval(Foretelling):
         )
 
     def params(self) -> np.ndarray:
-        """The record of the kernel: weights and working memory."""
+        """Return the record of the kernel: weights and working memory."""
         from evallearn.compiled.records import NetRecord
 
         t, n = self._tensors, len(self.game.feature_names)
@@ -227,7 +227,7 @@ class NetEval(Foretelling):
 
 
 def _add_rows(bias: np.ndarray, x: Sequence[float], weights: np.ndarray) -> np.ndarray:
-    """bias + x . weights, row after row from the last one back, as the kernel adds."""
+    """Return bias + x . weights, row after row from the last one back, as the kernel adds."""
     total = bias.copy()
     for f, row in zip(reversed(x), weights[::-1], strict=True):
         if f != 0.0:
@@ -236,7 +236,7 @@ def _add_rows(bias: np.ndarray, x: Sequence[float], weights: np.ndarray) -> np.n
 
 
 def dot_plain(h: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """float32[columns]: h . weights, eight sums side by side and then these in pairs, as `vectors.dot` adds."""
+    """Return h . weights, float32[columns]: eight sums side by side and then these in pairs, as `vectors.dot` adds."""
     lanes = np.zeros((LANES, weights.shape[1]), np.float32)
     for first in range(0, len(h), LANES):
         lanes += h[first : first + LANES, None] * weights[first : first + LANES]

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: `NetEval`.
 
-Every sum has its order (vectors.py), so there is no fastmath, and the plain floor can repeat it to the last bit. A
-feature of 0 costs nothing.
+Every sum has its order (vectors.py), so there is no fastmath, and the python backend can repeat it to the last bit.
+A feature of 0 costs nothing.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ ZERO, ONE = np.float32(0), np.float32(1)
 
 @njit
 def sees(s):
-    """Whose eyes the net sees `s` with."""
+    """Return the player as whom the net sees `s`."""
     return np.int64(to_play(s)) if BY_MOVER else np.int64(viewer(s))
 
 
 @njit
 def see(s, x):
-    """All features of `s` as the net sees them."""
+    """Write all features of `s` into `x`, as the net sees them."""
     if BY_MOVER:
         features_mover(s, x)
     else:
@@ -57,7 +57,7 @@ def see(s, x):
 
 @njit
 def active(s, params: NetRecord):
-    """How many features are not 0; params.places and params.values name them."""
+    """Return how many features are not 0; params.places and params.values name them."""
     if HAS_ACTIVE:
         return np.int64(active_features(s, sees(s), params.places, params.values))
     x, found = params.x, 0
@@ -71,7 +71,10 @@ def active(s, params: NetRecord):
 
 @njit
 def limit(h, n):
-    """What FLOOR left, cut off at 1, or the logistic function. NaN, of huge weights of both signs, says nothing."""
+    """Cut off at 1 what FLOOR left, or apply the logistic function.
+
+    NaN, of huge weights of both signs, says nothing.
+    """
     for j in range(n):
         z = h[j]
         if ACTIVATION == 1:
@@ -88,7 +91,7 @@ def limit(h, n):
 
 @njit
 def conclude(h, k, params: NetRecord):
-    """The outputs from the last hidden layer: params.chances, never rising."""
+    """Write the outputs from the last hidden layer: params.chances, never rising."""
     p = params.chances
     for o in range(OUTPUTS):
         z = params.b3[k, o] + dot(h.ctypes.data, params.w3[k, o].ctypes.data, LAST)
@@ -102,7 +105,7 @@ def conclude(h, k, params: NetRecord):
 
 @njit
 def foretell(s, params: NetRecord):
-    """params.chances[j] = P(utility >= levels[j + 1]) to whom the net sees `s` with."""
+    """Write params.chances[j] = P(utility >= levels[j + 1]) to the player as whom the net sees `s`."""
     k = np.int64(phase(s)) if NETS > 1 else np.int64(0)
     h1 = params.hidden1
     add_rows(
@@ -126,7 +129,7 @@ def foretell(s, params: NetRecord):
 
 @njit
 def worth(s, params: NetRecord):
-    """What `s` is worth, less the middle of the range, to whom the net sees it with."""
+    """Return what `s` is worth, less the middle of the range, to the player as whom the net sees it."""
     foretell(s, params)
     total = params.lowest
     for o in range(OUTPUTS):

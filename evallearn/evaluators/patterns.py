@@ -1,9 +1,9 @@
-"""The pattern Eval: what stands on groups of squares, looked up in tables (n-tuples), with symmetric groups tied.
+"""The pattern evaluator: what stands on groups of squares, looked up in tables (n-tuples); symmetric ones share tables.
 
     EVAL(s) = tanh(unit * sum over all places of tables[group(s)][index of the place in s]), seen by the mover
 
-The tables hold 16-bit whole numbers and `unit` is a power of two: the sum is exact in any order, so both floors agree
-to the last bit, and what a file holds is what was computed with. Tables are large: kernels get their address.
+The tables hold 16-bit whole numbers and `unit` is a power of two: the sum is exact in any order, so both backends
+agree to the last bit, and what a file holds is what was computed with. Tables are large: kernels get their address.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PatternEval(FeatureEval):
     kind = "patterns"
 
     def __init__(self, layout: Layout, tables: np.ndarray, unit: float, made: Mapping[str, Any] | None = None) -> None:
-        """tables: int16[n_groups, entries of the layout]; unit: what 1 is worth, a power of two."""
+        """Take tables, int16[n_groups, entries of the layout], and unit: what 1 is worth, a power of two."""
         self.layout = layout
         super().__init__(layout.game, made)
         shape = (layout.n_groups, layout.entries)
@@ -56,7 +56,7 @@ class PatternEval(FeatureEval):
     def from_weights(
         cls, layout: Layout, weights: np.ndarray, made: Mapping[str, Any] | None = None, *, finest: float = 0.0
     ) -> PatternEval:
-        """weights: float[n_groups, entries]; rounded to 16 bits, the largest just fitting.
+        """Return the evaluator of weights float[n_groups, entries], rounded to 16 bits, the largest just fitting.
 
         finest: round to this power of two or a coarser one: what is less than half of it becomes 0, and files small.
         """
@@ -70,24 +70,27 @@ class PatternEval(FeatureEval):
 
     @classmethod
     def zero(cls, game: Game, patterns: str | PatternSet) -> PatternEval:
-        """The pattern Eval that knows nothing yet."""
+        """Return the pattern evaluator whose weights are all 0."""
         layout = Layout.of(game, pattern_set(game, patterns))
         return cls(layout, np.zeros((layout.n_groups, layout.entries), np.int16), 1.0)
 
     def require(self, game: Game) -> None:
-        """The layout has seen to it that there are cells; features are not needed."""
+        """Require nothing: the layout has checked that there are cells, and features are not needed."""
 
     # --- the value ---------------------------------------------------------------------------------------------------
     def see(self, s: State, seen_by: int) -> tuple[Sequence[float], int]:
         return self.game.cells(s, seen_by), self.layout.group(s)
 
     def raw(self, x: Sequence[float], phase: int) -> float:
-        """x: the cells; phase: the group of tables."""
+        """Return the raw value; x: the cells; phase: the group of tables."""
         table = self.tables[phase]
         return self.unit * float(sum(int(table[i]) for i in self.layout.indices([int(cell) for cell in x])))
 
     def explain(self, s: State, player: int) -> dict[str, float]:
-        """The heaviest places with their squares, by the numbers that the game gives its cells, and the rest."""
+        """Return the heaviest places with their squares, and the rest.
+
+        Squares have the names that the game gives its cells.
+        """
         seen_by = self.game.viewer(s) if self.two_sided else player
         cells, group = self.see(s, seen_by)
         sign = self.unit if player == seen_by else -self.unit
@@ -116,7 +119,7 @@ class PatternEval(FeatureEval):
         return {"names": [], "hash": cell_hash(self.game)}
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """As they are stored: the squares, and the numbers that are not 0, most of them in a byte."""
+        """Return what is stored: the squares, and the numbers that are not 0, most of them in a byte."""
         longest = max(map(len, self.layout.patterns))
         squares = np.full((len(self.layout.patterns), longest), -1, np.int16)
         for i, pattern in enumerate(self.layout.patterns):
@@ -133,7 +136,7 @@ class PatternEval(FeatureEval):
 
     @classmethod
     def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], made: Mapping[str, Any]) -> PatternEval:
-        """The inverse of `tensors`; they may be a stranger's."""
+        """Return the evaluator from what `tensors` returned, as its inverse; they may be a stranger's."""
         squares, by, unit = tensors["squares"], tensors["by"], tensors["unit"]
         if squares.ndim != 2 or by.shape != (2,) or unit.shape != (1,) or set(by.tolist()) - {0, 1}:
             raise EvaluatorError(
@@ -147,7 +150,7 @@ class PatternEval(FeatureEval):
 
 
 def kernels(layout: Layout, scale: float) -> Any:
-    """patterns_kernel.py for these patterns; the game must have rules with cells."""
+    """Return patterns_kernel.py for these patterns; the game must have rules with cells."""
     from evallearn.compiled.specialise import specialise
 
     rules = layout.game.rules
@@ -156,7 +159,7 @@ def kernels(layout: Layout, scale: float) -> Any:
 
 
 def pattern_set(game: Game, patterns: str | PatternSet) -> PatternSet:
-    """The game's set of that name, or the set itself."""
+    """Return the game's set of that name, or the set itself."""
     if isinstance(patterns, PatternSet):
         return patterns
     if patterns not in game.pattern_sets:
@@ -166,7 +169,10 @@ def pattern_set(game: Game, patterns: str | PatternSet) -> PatternSet:
 
 # --- files: the numbers that are not 0 -------------------------------------------------------------------------------
 def packed(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(uint8 held, int8 small, int16 wide): a bit for each number that is not 0, then those; WIDE says: see `wide`."""
+    """Return (uint8 held, int8 small, int16 wide).
+
+    A bit for each number that is not 0, then those; WIDE says: see `wide`.
+    """
     numbers = flat[flat != 0]
     wide = np.abs(numbers) >= -WIDE
     small = np.where(wide, WIDE, numbers).astype(np.int8)
@@ -174,7 +180,7 @@ def packed(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def unpacked(held: np.ndarray, small: np.ndarray, wide: np.ndarray, size: int) -> np.ndarray:
-    """int16[size], the inverse of `packed`."""
+    """Return int16[size], the inverse of `packed`."""
     if held.shape != ((size + 7) // 8,) or small.ndim != 1 or wide.ndim != 1:
         raise EvaluatorError(
             f"the tables of this pattern Eval need {(size + 7) // 8:,} bytes that say which numbers follow, got "
@@ -195,7 +201,7 @@ def unpacked(held: np.ndarray, small: np.ndarray, wide: np.ndarray, size: int) -
 
 # --- the identity of the cells ---------------------------------------------------------------------------------------
 def cell_hash(game: Game) -> str:
-    """Twelve digits that change whenever a cell, a phase or a symmetry is something else, along eight fixed games."""
+    """Return twelve digits that change whenever a cell, a phase or a symmetry does, along eight fixed games."""
     plain: Game = getattr(game, "plain", game)
     return _cell_hash(plain) if vars(plain) else _cell_hash_of_class(type(plain))
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @njit
 def look_at_cells(params, side):
-    """Brings params.index[side] to params.fresh, cell by cell: few places have a part in each."""
+    """Bring params.index[side] to params.fresh, cell by cell: few places have a part in each."""
     for c in range(N_STACKS):
         change = params.fresh[c] - params.seen[side, c]
         if change != 0:
@@ -45,7 +45,7 @@ def look_at_cells(params, side):
 
 @njit
 def number(params, n):
-    """Which of its contents the stack holds."""
+    """Return which of its contents the stack holds."""
     key = 0
     for row in range(params.shape[n, 0] - 1, -1, -1):
         key = key * VALUES + params.fresh[params.stack[n, row]]
@@ -54,7 +54,10 @@ def number(params, n):
 
 @njit
 def look_at_stacks(params, side):
-    """The same stack by stack: many places have a part in each, so whole rows are added, eight in an instruction."""
+    """Bring params.index[side] to params.fresh, stack by stack.
+
+    Many places have a part in each, so whole rows are added, eight in an instruction.
+    """
     for n in range(N_STACKS):
         now, before = params.fresh[n] if NUMBERED else number(params, n), params.seen[side, n]
         if now != before:
@@ -65,7 +68,7 @@ def look_at_stacks(params, side):
 
 @njit
 def look(s, params, side):
-    """Brings params.index[side] to the position `s`, in which that player is to move."""
+    """Bring params.index[side] to the position `s`, in which that player is to move."""
     if NUMBERED:
         contents(s, params.fresh)
     else:
@@ -78,7 +81,7 @@ def look(s, params, side):
 
 @njit
 def group(s):
-    """Which tables count in `s`."""
+    """Return which tables count in `s`."""
     g = np.int64(0)
     if BY_PHASE:
         g = np.int64(phase(s))

@@ -1,4 +1,4 @@
-"""Any Python function as an Eval."""
+"""Any Python function as an evaluator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evallearn.errors import EvaluatorError
 
 
 class FunctionEval(Evaluator[S]):
-    """A hand-written Python function function(s, player) as an Eval; upper floor only.
+    """A hand-written Python function function(s, player) as an evaluator; python backend only.
 
     Terminal states are answered with the utility. Elsewhere a value beyond loss and win, or less than what is won
     already (`Game.won`), raises EvaluatorError, and the ends of the range are moved inside: a search takes them for the

@@ -6,8 +6,8 @@
     sums         32 bits, exact in any order; those of the outputs 64 bits
 
 No sum can leave its bits, whatever the inputs: that is checked when the net is built. So adding what changed since the
-last position gives the very sums that adding everything gives, and both floors agree to the last bit. 32-bit whole
-numbers and not float32, which is exact to 24 bits only.
+last position gives the very sums that adding everything gives, and both backends agree to the last bit. 32-bit
+whole numbers and not float32, which is exact to 24 bits only.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class QuantisedNet(Foretelling):
         self.tops = [2 ** -_worth(self.activation, e) if bounded else HIGHEST for e in (hidden1, hidden2)]
 
     def _check_sums(self) -> None:
-        """The proof that no sum leaves its bits."""
+        """Refuse weights with which a sum may leave its bits, and set `reach`."""
         t = self._tensors
         self.reach = reach_of(t["q1"], t["c1"])
         if self.reach < 2**FINE:
@@ -125,7 +125,7 @@ class QuantisedNet(Foretelling):
         return [float(total) * self.unit for total in (t["c3"][k] + h @ t["q3"][k]).tolist()]
 
     def steps_of(self, x: Sequence[float]) -> np.ndarray:
-        """int32[n_features]: the inputs in steps, rounded and cut off, float32 all the way as in the kernel."""
+        """Return the inputs in steps, int32[n_features]: rounded and cut off, float32 all the way as in the kernel."""
         with np.errstate(over="ignore"):
             y = np.asarray(x, np.float32) * np.float32(2**FINE)
         y = np.clip(np.where(y == y, y, np.float32(0)), np.float32(-self.reach), np.float32(self.reach))
@@ -141,7 +141,7 @@ class QuantisedNet(Foretelling):
         return h
 
     def _logistic(self) -> np.ndarray:
-        """int16[2, 2 * SPAN]: logistic units of each layer."""
+        """Return int16[2, 2 * SPAN]: logistic units of each layer."""
         if self._looked_up is None:
             exponents = self._tensors["exponents"]
             self._looked_up = np.array(
@@ -187,11 +187,11 @@ class QuantisedNet(Foretelling):
         )
 
     def _padded(self) -> int:
-        """Inputs of the kernel: some that are always 0 make it a multiple of eight."""
+        """Return the number of inputs of the kernel: some that are always 0 make it a multiple of eight."""
         return -(-len(self.game.feature_names) // LANES) * LANES
 
     def _params(self) -> np.ndarray:
-        """The record of the kernel: weights, and the sums of a board on which every input is 0."""
+        """Return the record of the kernel: weights, and the sums of a board on which every input is 0."""
         from evallearn.compiled.records import QuantisedRecord
 
         t, n, logistic = self._tensors, self._padded(), self.activation == "sigmoid"
@@ -213,18 +213,21 @@ class QuantisedNet(Foretelling):
 
 
 def _worth(activation: str, exponent: int) -> int:
-    """The exponent of a hidden unit's value: logistic ones have the same, whatever they are looked up with."""
+    """Return the exponent of a hidden unit's value.
+
+    Logistic ones have the same, whatever they are looked up with.
+    """
     return UNIT if activation == "sigmoid" else exponent
 
 
 def highest_sum(weights: np.ndarray, biases: np.ndarray, most: int) -> int:
-    """What no sum of inputs of `most` at most exceeds."""
+    """Return a bound that no sum exceeds whose inputs are `most` at most."""
     sums = most * np.abs(weights.astype(np.int64)).sum(axis=1) + np.abs(biases.astype(np.int64))
     return int(sums.max())
 
 
 def reach_of(weights: np.ndarray, biases: np.ndarray) -> int:
-    """How large all inputs may be, in steps, before a sum can be too large."""
+    """Return how large all inputs may be, in steps, before a sum can be too large."""
     room = LIMIT - int(np.abs(biases.astype(np.int64)).max())
     heaviest = int(np.abs(weights.astype(np.int64)).sum(axis=1).max())
     return max(0, min(FARTHEST, room // max(1, heaviest)))
@@ -232,7 +235,7 @@ def reach_of(weights: np.ndarray, biases: np.ndarray) -> int:
 
 # --- from a net ------------------------------------------------------------------------------------------------------
 def quantise(net: NetEval, made: Mapping[str, Any] | None = None) -> QuantisedNet:
-    """The net in whole numbers. Its hidden units get the room that they need in the game's fixed positions."""
+    """Return the net in whole numbers; its hidden units get the room they need in the game's fixed positions."""
     t, game, bounded = net.tensors(), net.game, net.activation != "relu"
     far, peaks = _extremes(net)
     farthest = math.ceil(2 * far * 2**FINE)
@@ -263,7 +266,7 @@ def quantise(net: NetEval, made: Mapping[str, Any] | None = None) -> QuantisedNe
 
 
 def _extremes(net: NetEval) -> tuple[float, list[float]]:
-    """The largest feature, and the largest unit of each hidden layer, in the game's fixed positions.
+    """Return the largest feature, and the largest unit of each hidden layer, in the game's fixed positions.
 
     Raises EvaluatorError for features that whole multiples of 1/16 cannot tell.
     """
@@ -293,7 +296,7 @@ def _extremes(net: NetEval) -> tuple[float, list[float]]:
 
 
 def _exponent(weights: np.ndarray, biases: np.ndarray, of_inputs: int) -> int:
-    """Of the power of two with which all weights fit 16 bits, and all biases half of LIMIT."""
+    """Return the exponent of the power of two with which all weights fit 16 bits, all biases half of LIMIT."""
     needs = [
         float(np.abs(weights).max(initial=0)) / HIGHEST,
         float(np.abs(biases).max()) / (LIMIT / 2) / 2.0**of_inputs,
@@ -303,7 +306,7 @@ def _exponent(weights: np.ndarray, biases: np.ndarray, of_inputs: int) -> int:
 
 
 def _hidden_exponent(net: NetEval, peak: float, of_sums: int) -> int:
-    """Of a hidden unit: as fine as 16 bits allow, but no finer than its sums."""
+    """Return the exponent of a hidden unit: as fine as 16 bits allow, but no finer than its sums."""
     if net.activation == "sigmoid":
         wanted = LOOK_UP
     elif net.activation == "clipped":
@@ -319,6 +322,6 @@ def _hidden_exponent(net: NetEval, peak: float, of_sums: int) -> int:
 
 
 def _rounded(weights: np.ndarray, biases: np.ndarray, exponent: int, of_inputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and biases in whole numbers."""
+    """Return weights and biases in whole numbers."""
     q = np.rint(weights.astype(np.float64) / 2.0**exponent).astype(np.int16)
     return q, np.rint(biases.astype(np.float64) / 2.0 ** (exponent + of_inputs)).astype(np.int32)

@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 @njit
 def sees(s):
-    """Whose eyes the net sees `s` with."""
+    """Return the player as whom the net sees `s`."""
     return np.int64(to_play(s)) if BY_MOVER else np.int64(viewer(s))
 
 
 @njit
 def look(s, side, k, params: QuantisedRecord):
-    """Brings params.sums[side, k] to the position `s`."""
+    """Bring params.sums[side, k] to the position `s`."""
     if BY_MOVER:
         features_mover(s, params.x)
     else:
@@ -64,7 +64,7 @@ def look(s, side, k, params: QuantisedRecord):
 
 @njit
 def activate(sums, layer, units, params: QuantisedRecord):
-    """params.hidden: what the units of a layer make of their sums, whole numbers too."""
+    """Write params.hidden: what the units of a layer make of their sums, whole numbers too."""
     h = params.hidden
     if LOGISTIC:
         clip_sums(h.ctypes.data, sums.ctypes.data, params.shift[layer], -SPAN, SPAN - 1, units)
@@ -76,7 +76,7 @@ def activate(sums, layer, units, params: QuantisedRecord):
 
 @njit
 def second_layer(k, params: QuantisedRecord):
-    """params.sums2 from the hidden units of the first layer."""
+    """Write params.sums2 from the hidden units of the first layer."""
     places, values = params.places.ctypes.data, params.values.ctypes.data
     n = differences(params.hidden.ctypes.data, params.zeros.ctypes.data, places, values, H1, 0)
     add_whole_rows(params.sums2.ctypes.data, params.c2[k].ctypes.data, params.q2[k].ctypes.data, places, values, n, H2)
@@ -84,7 +84,7 @@ def second_layer(k, params: QuantisedRecord):
 
 @njit
 def conclude(k, params: QuantisedRecord):
-    """The outputs from the last hidden units: params.chances, never rising."""
+    """Write the outputs from the last hidden units: params.chances, never rising."""
     p = params.chances
     for o in range(OUTPUTS):
         total = params.c3[k, o] + dot_whole(params.hidden.ctypes.data, params.q3[k, o].ctypes.data, LAST)
@@ -98,7 +98,7 @@ def conclude(k, params: QuantisedRecord):
 
 @njit
 def evaluate_mover(s, params: QuantisedRecord):
-    """What `s` is worth, less the middle of the range, to whom the net sees it with."""
+    """Return what `s` is worth, less the middle of the range, to the player as whom the net sees it."""
     k = np.int64(phase(s)) if NETS > 1 else np.int64(0)
     side = sees(s)
     look(s, side, k, params)

@@ -1,4 +1,4 @@
-"""An Eval that knows what the game knows: endgame tables and closed forms first, another Eval elsewhere."""
+"""An evaluator that knows what the game knows: endgame tables and closed forms first, another evaluator elsewhere."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class SolvedEval(Evaluator):
     away it is, so that a search makes headway and does not shuffle; a draw is exactly the middle. With dice the game
     looks values up (`KnownValues`), and says itself how exact they are. Otherwise the values of `solved` count (by
     default `Game.solved`; a `Solution.solved` fits too), kept strictly between loss and win; a roll is worth the mean
-    of its outcomes. An Eval sees no past: that a position was there before does not count.
+    of its outcomes. An evaluator sees no past: that a position was there before does not count.
     """
 
     def __init__(self, below: Evaluator, solved: Solved | None = None) -> None:
-        """Raises EvaluatorError for a game that knows nothing, GameError where its table has yet to be made."""
+        """Raise EvaluatorError for a game that knows nothing, GameError where its table has yet to be made."""
         game: Game = getattr(below.game, "plain", below.game)
         if game.n_players > 2 or (game.n_players == 2 and not game.zero_sum):
             raise EvaluatorError(f"solved values need one player, or two in a zero-sum game; {game.name} is another")
@@ -50,7 +50,7 @@ class SolvedEval(Evaluator):
         self.middle, self.scale = sum(game.utility_range) / 2, half_range(game)
 
     def __getstate__(self) -> dict[str, object]:
-        """Tables do not travel by pickle: a worker has them, too."""
+        """Return the state without tables: they do not travel by pickle, a worker has them, too."""
         return {**self.__dict__, "endgames": None, "solved": self._given}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -68,7 +68,10 @@ class SolvedEval(Evaluator):
         return (known if player == 0 else -known) + 0.0  # 0.0, never -0.0
 
     def known(self, s: State) -> float | None:
-        """What the unfinished position `s` is worth to player 0, strictly between loss and win; None: not known."""
+        """Return what the unfinished position `s` is worth to player 0, strictly between loss and win.
+
+        None: not known.
+        """
         if isinstance(self.endgames, Endgames):
             steps = self.endgames.steps(s)
             return None if steps is None else self._from_steps(steps) * (1 if self.game.to_play(s) == 0 else -1)
@@ -82,14 +85,14 @@ class SolvedEval(Evaluator):
         return self.middle + min(max(value - self.middle, -BOUND * self.scale), BOUND * self.scale)
 
     def _from_steps(self, steps: int) -> float:
-        """Rounded to float32 as the kernel does."""
+        """Return the value to the player to move, rounded to float32 as the kernel does."""
         if steps == 0:
             return 0.0
         value = float(np.float32(self.scale * (1.0 - STEP * min(abs(steps), MOST_STEPS))))
         return value if steps > 0 else -value
 
     def _expected(self, s: State) -> float | None:
-        """By `solved`, to player 0; before a roll the mean of the outcomes, if all of them are known."""
+        """Return the value by `solved`, to player 0; before a roll the mean of the outcomes, if all are known."""
         if self.game.is_terminal(s):
             return self.game.utility(s, 0)
         player = self.game.to_play(s)
@@ -112,7 +115,7 @@ class SolvedEval(Evaluator):
         return evaluate_many(self, states, players)
 
     def explain(self, s: State, player: int) -> dict[str, float]:
-        """One part, `solved`, where the game knows; else the parts of the other Eval."""
+        """Return one part, `solved`, where the game knows; else the parts of the other evaluator."""
         known = None if self.game.is_terminal(s) else self.known(s)
         return self.below.explain(s, player) if known is None else {"solved": self.evaluate(s, player)}
 
@@ -142,7 +145,10 @@ class SolvedEval(Evaluator):
 
 
 def with_field(record: Any, name: str, number: int) -> np.ndarray:
-    """A copy of the record with one word more: the first, for Numba takes a record that only goes on for the other."""
+    """Return a copy of the record with one word more.
+
+    It is the first, for Numba takes a record that only goes on for the other.
+    """
     kinds: Any = record.dtype.fields
     larger = np.zeros(1, np.dtype([(name, np.uint64), *((k, kinds[k][0]) for k in kinds)], align=True))
     for k in kinds:

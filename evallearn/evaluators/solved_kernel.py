@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Template: an Eval over another one, `below`, which is asked where the game's endgames know nothing.
+"""Template: an evaluator over another one, `below`, which is asked where the game's endgames know nothing.
 
 See `SolvedEval`; params.solved is the address.
 """

@@ -22,7 +22,7 @@ Q4 = 9.061489701837805e-07
 
 
 def squash(raw: float) -> float:
-    """tanh(raw), kept strictly between -1 and 1. Plain arithmetic only: kernels compile this very function."""
+    """Return tanh(raw), kept strictly between -1 and 1. Plain arithmetic only: kernels compile this very function."""
     x = min(max(raw, -SATURATED), SATURATED)
     u = x * x
     p = (((P4 * u + P3) * u + P2) * u + P1) * u + P0
@@ -31,7 +31,10 @@ def squash(raw: float) -> float:
 
 
 def clip(raw: float) -> float:
-    """raw itself, kept strictly between -1 and 1: for raw scores that are values already. Kernels compile it, too."""
+    """Return `raw` itself, kept strictly between -1 and 1: for raw scores that are values already.
+
+    Kernels compile it, too.
+    """
     return min(max(raw, -BOUND), BOUND)
 
 
@@ -40,5 +43,8 @@ SQUASHES = {"tanh": squash, "clip": clip}
 
 
 def to_value(raw: float, scale: float, by: str = "tanh") -> float:
-    """The value of a state whose raw score is `raw`, where a win is worth `scale`; rounded to float32 as kernels do."""
+    """Return the value of a state whose raw score is `raw`, where a win is worth `scale`.
+
+    It is rounded to float32 as kernels do.
+    """
     return float(np.float32(scale * SQUASHES[by](raw)))

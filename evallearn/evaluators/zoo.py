@@ -1,4 +1,4 @@
-"""The zoo: Evals that are shipped, each a file and a card that tells where it comes from and what it is worth.
+"""The zoo: evaluators that are shipped, each a file and a card that says where it comes from and what it is worth.
 
 zoo/GAME/NAME.safetensors    at most MOST_BYTES; GAME without its parameters
 zoo/GAME/NAME.json           the card; benchmarks/zoo_card.py makes both
@@ -42,17 +42,17 @@ how well it foretells the games of those matches."""
 
 
 def zoo_folder() -> Path:
-    """Where Evals are shipped, as GAME/NAME.safetensors."""
+    """Return the folder in which evaluators are shipped, as GAME/NAME.safetensors."""
     return Path(__file__).parents[1] / "zoo"
 
 
 def zoo_name(game: str, name: str) -> str:
-    """How an Eval of that game is called in the zoo: `backgammon/net`, whatever its parameters."""
+    """Return the name of an evaluator of that game in the zoo: `backgammon/net`, whatever its parameters."""
     return f"{game.partition(',')[0]}/{name}"
 
 
 def zoo_names(game: str = "*") -> list[str]:
-    """The Evals that are shipped, as `othello/patterns`: all, or those of one game."""
+    """Return the names of the evaluators that are shipped, as `othello/patterns`: all, or those of one game."""
     wanted = game.partition(",")[0]
     return sorted(
         f"{p.parent.name}/{p.stem}" for p in zoo_folder().glob("*/*.safetensors") if wanted in ("*", p.parent.name)
@@ -60,7 +60,7 @@ def zoo_names(game: str = "*") -> list[str]:
 
 
 def zoo_file(name: str, game: str = "*") -> Path:
-    """The file of a shipped Eval; where the game is known, `patterns` alone will do."""
+    """Return the file of a shipped evaluator; where the game is known, `patterns` alone will do."""
     known = zoo_names(game)
     if game != "*" and not known:
         raise SpecError(f"zoo:{name}: no Eval is shipped for {game} yet: use zero, handwritten:NAME or a file")
@@ -72,7 +72,7 @@ def zoo_file(name: str, game: str = "*") -> Path:
 
 
 def read_card(name: str) -> dict[str, Any]:
-    """The card of a shipped Eval."""
+    """Return the card of a shipped evaluator."""
     path = zoo_file(name).with_suffix(".json")
     try:
         card: Any = parse_json(path.read_bytes())
@@ -85,5 +85,5 @@ def read_card(name: str) -> dict[str, Any]:
 
 
 def hardest(card: dict[str, Any]) -> dict[str, Any] | None:
-    """The card's match against the best hand-written heuristic: the one that it beats by least."""
+    """Return the card's match against the best hand-written heuristic: the one that it beats by least."""
     return min(card["matches"], key=lambda m: float(m["elo"]), default=None)

@@ -185,7 +185,7 @@ class _Task:
         return self.told(way, found, self.ending(search, found))
 
     def ending(self, search: Search, found: SearchResult) -> Ending:
-        """What is known of the end that was found; after Ctrl-C nothing more is searched."""
+        """Return what is known of the end that was found; after Ctrl-C nothing more is searched."""
         try:
             if not self.stopped:
                 with self.thinking():

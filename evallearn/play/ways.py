@@ -26,7 +26,7 @@ class Way:
 
 
 def way_of(game: Game, name: str | None) -> Way:
-    """The search of that name, or the one that suits the game, with its usual settings."""
+    """Return the search of that name, or the one that suits the game, with its usual settings."""
     usual, settings = usual_search(game)
     if name is None or name == usual:
         return Way(usual, usual, settings)
@@ -63,7 +63,7 @@ SAMPLING = (Way("MCTS", "mcts"), Way("flat Monte Carlo", "flat"))
 
 
 def ways_for(game: Game, evaluator: Evaluator) -> Iterator[tuple[Way, Search]]:
-    """The settings that suit the game, each with its search."""
+    """Yield the settings that suit the game, each with its search."""
     usual, _ = usual_search(game)
     family = {"alphabeta": ALPHABETA, "expectiminimax": EXPECTIMINIMAX, "maxn": MANY_PLAYERS}[usual]
     for way in (*family, *SAMPLING):

@@ -41,7 +41,7 @@ def search_plies(rules: Rules) -> int:
 
 
 def context(rules: Rules, threads: int) -> np.ndarray:
-    """The one record that a thread of a search carries."""
+    """Return the one record that a thread of a search carries."""
     plies, width = search_plies(rules) + 2, rules.max_actions
     return SearchContext.one(
         words=rules.n_words,
@@ -55,7 +55,10 @@ def context(rules: Rules, threads: int) -> np.ndarray:
 
 
 def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note_node: Any = None) -> Any:
-    """The templates, specialised. note_node(s, value, alpha, beta, params) is told of every quiet node it searched."""
+    """Return the specialised templates.
+
+    note_node(s, value, alpha, beta, params) is told of every quiet node it searched.
+    """
     rules = game.rules
     assert rules is not None
     past = looking_back(rules, cuts_at_depth=options.is_cutoff is cut_at_depth)
@@ -189,12 +192,15 @@ class CompiledAlphaBeta:
                 self.table.words.fill(0)
 
     def _past(self, s: State) -> np.ndarray:
-        """The words of the positions that the rules may look back to."""
+        """Return the words of the positions that the rules may look back to."""
         history = self.game.history(s)
         return np.array(history, np.uint64) if history else self.no_past
 
     def _run(self, limits: Limits, start: float) -> bool:
-        """True if Ctrl-C ended it. Threads that start together deepen together; the first to finish ends all."""
+        """Run the kernels and return True if Ctrl-C ended the search.
+
+        Threads that start together deepen together; the first to finish ends all.
+        """
         depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
         for name in COUNTS:  # of the search before: an idle thread must not answer with them
             self.at[name][0] = 0
@@ -217,7 +223,7 @@ class CompiledAlphaBeta:
         return self.threads.run(works, deadline=deadline, short=short)
 
     def _result(self, player: int, actions: list[int], start: float, action_values: bool) -> SearchResult:
-        """What the thread that went deepest has found."""
+        """Return what the thread that went deepest has found."""
         box = max(self.boxes, key=lambda box: int(box["depth"][0]))[0]
         depth, value = int(box["depth"]), float(box["value"]) + 0.0  # a draw is 0.0, not -0.0
         # what one thread pruned, or an earlier search whose table is kept, another may have read

@@ -26,7 +26,7 @@ EVAL_SCORES = 1 << 26
 
 
 def eval_score(value: float, win: float) -> int:
-    """A value as a score by which actions are ordered, from 0 for a loss to 2 * EVAL_SCORES for a win."""
+    """Return a value as a score by which actions are ordered, from 0 for a loss to 2 * EVAL_SCORES for a win."""
     return EVAL_SCORES + int(value / win * EVAL_SCORES)
 
 

@@ -47,7 +47,7 @@ def choose(s, past, side):
 
 @njit(nogil=True)
 def grow_older(words, ctx: SearchContext):
-    """What Table.new_age does."""
+    """Start a new age of the table, as Table.new_age does."""
     ctx.age += 1
     if ctx.age > AGES:
         ctx.age = 1

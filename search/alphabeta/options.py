@@ -76,7 +76,7 @@ class Options:
                 raise SearchError(f"{option}: {game.name} does not say its {hook}: leave {option} out")
 
     def without(self, names: Sequence[str]) -> Options:
-        """The same with these off."""
+        """Return the same options with these off."""
         return replace(self, **{name: type(getattr(self, name))(0) for name in names})
 
     @property
@@ -92,5 +92,5 @@ MISLEADING = ("null_move", "loose_table", "unfinished")
 
 
 def sound(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings without those that may change a value."""
+    """Return the settings without those that may change a value."""
     return {name: value for name, value in settings.items() if name not in UNSOUND}

@@ -52,7 +52,7 @@ class PlainAlphaBeta:
         return search.search(s, limits, seed=None, action_values=False)
 
     def search(self, s: State, limits: Limits, *, seed: int | None, action_values: bool) -> SearchResult:
-        """Iterative deepening until a limit strikes or the value is proven."""
+        """Search by iterative deepening until a limit strikes or the value is proven."""
         require_unfinished(self.game, s)
         self.budget = Budget(limits.nodes, limits.seconds)
         self.table: dict[tuple[State, int], tuple[int, int, bool, float, Action]] = {}
@@ -166,7 +166,7 @@ class PlainAlphaBeta:
     def _child(
         self, child: State, player: int, depth: int, ply: int, alpha: float, beta: float, lengthened: int = 0
     ) -> tuple[float, Line]:
-        """The value of `child` to `player`, who moved there."""
+        """Return the value of `child` to `player`, who moved there, and its line."""
         if self.game.to_play(child) == player:
             return self._value(child, depth, ply, alpha, beta, lengthened)
         value, line = self._value(child, depth, ply, -beta, -alpha, lengthened)
@@ -283,7 +283,7 @@ class PlainAlphaBeta:
         return min(max(share, -INSIDE), INSIDE)
 
     def _beyond(self, static: Any, margin: Any = ZERO) -> float:
-        """The value if EVAL is wrong by the margin."""
+        """Return the value if the evaluator is wrong by the margin."""
         share = static if margin == 0 else shifted(static, margin)
         return float(np.float32(self.game.utility_range[1]) * share)
 
@@ -318,7 +318,10 @@ class PlainAlphaBeta:
     def _ordered(
         self, s: State, player: int, depth: int, ply: int, table_action: Action | None
     ) -> list[tuple[Action, int]]:
-        """(action, score): the table's, noisy ones, killers of this ply, then quiet ones; equals in their own order."""
+        """Return the actions in search order, as pairs (action, score).
+
+        The table's comes first, then noisy ones, killers of this ply, then quiet ones; equals in their own order.
+        """
         actions, options = self.game.actions(s), self.options
         scores = {a: self.history[player, a] if options.history else 0 for a in actions}
         if options.killers:

@@ -107,7 +107,7 @@ def search_root(s, depth, floor, ceiling, ctx: SearchContext, params):
 
 @njit(nogil=True)
 def come_forward(index, ctx: SearchContext):
-    """The best action is searched first next time; those that were best before come next."""
+    """Put the best action first for the next search; those that were best before come next."""
     j = 0
     while ctx.order[j] != index:
         j += 1
@@ -138,7 +138,7 @@ def prepare(box, past):
 
 @njit(cache=CACHE, nogil=True)
 def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
-    """Iterative deepening; the last finished iteration stands in ctx."""
+    """Search by iterative deepening; the last finished iteration stands in ctx."""
     ctx: SearchContext = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
@@ -188,7 +188,7 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
 
 @njit(nogil=True)
 def take_unfinished(ctx: SearchContext):
-    """The best action so far of a depth that was begun with the best one of the depth before."""
+    """Take the best action so far of a depth that was begun with the best one of the depth before."""
     ctx.unsound += 1
     ctx.unproven += ctx.new_value <= -ctx.win  # an action that was not looked at may be better
     ctx.value_depth += 1

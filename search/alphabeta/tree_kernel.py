@@ -336,7 +336,10 @@ def sign_of(k, a, depth):
 
 @njit(nogil=True)
 def is_looked_at(k, a, depth, ctx: SearchContext):
-    """True if another thread searches this action right now. An old note may mislead: that costs time, not truth."""
+    """Return True if another thread searches this action right now.
+
+    An old note may mislead: that costs time, not correctness.
+    """
     sign = sign_of(k, a, depth)
     return entry_at(ctx.looks_address, sign & ctx.looks_mask).check == sign
 

@@ -14,11 +14,11 @@ Floor = Literal["auto", "plain", "compiled"]
 def eval_kernel(
     game: Game, evaluator: Evaluator | None, floor: Floor, forgetful: str | None = None
 ) -> EvalKernel | None:
-    """The Eval for the compiled floor, or None if the search is to run upstairs.
+    """Return the evaluator for the compiled backend, or None if the search is to run on the python backend.
 
-    "auto" takes the compiled floor where there is one; "compiled" where there is none is refused. Without an Eval
-    something stands in for it that is never asked. forgetful: the name of a search whose kernel remembers no past, and
-    so cannot play a game whose rules look back.
+    "auto" takes the compiled backend where there is one; "compiled" where there is none is refused. Without an
+    evaluator something stands in for it that is never asked. forgetful: the name of a search whose kernel remembers no
+    past, and so cannot play a game whose rules look back.
     """
     if floor == "plain":
         return None

@@ -39,17 +39,17 @@ class Deepening(ABC):
 
     @abstractmethod
     def root_values(self, s: State, depth: int) -> list[tuple[float, Line]]:
-        """The value of each action to the player to move, and the line that leads to it."""
+        """Return the value of each action to the player to move, and the line that leads to it."""
 
     def begin(self, s: State, seed: int | None) -> None:  # noqa: B027  # most searches need nothing
-        """Called once before the first iteration."""
+        """Prepare the search; called once before the first iteration."""
 
     def estimate(self, s: State) -> float:
-        """The value of the root where no iteration was finished."""
+        """Return the value of the root where no iteration was finished."""
         return self.evaluator.evaluate(s, self.player)
 
     def values(self, s: State, best: int, value: float) -> tuple[float, ...] | None:
-        """The utilities to all players, where the value of root action number `best` is known."""
+        """Return the utilities to all players, where the value of root action number `best` is known."""
         return values_to_all(self.game, self.player, value)
 
     def standard_error(self, best: int) -> float | None:

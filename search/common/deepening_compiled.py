@@ -86,11 +86,11 @@ class CompiledDeepening:
         """Set what this search wants to know beside limits and ties."""
 
     def estimate(self, s: State, player: int) -> float:
-        """The value of the root where no iteration was finished."""
+        """Return the value of the root where no iteration was finished."""
         return self.evaluator.evaluate(s, player)
 
     def values(self, s: State, player: int, value: float, depth: int) -> tuple[float, ...] | None:
-        """The utilities to all players, where that to the one who moves is known."""
+        """Return the utilities to all players, where that to the one who moves is known."""
         return values_to_all(self.game, player, value)
 
     def standard_error(self) -> float | None:
@@ -136,7 +136,7 @@ class CompiledDeepening:
         return result
 
     def _run(self, limits: Limits, start: float) -> bool:
-        """True if Ctrl-C ended it."""
+        """Run the kernel and return True if Ctrl-C ended it."""
         depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
         return self.threads.run(
             [lambda: self.kernels.deepen(self.box, self.params, depth)],

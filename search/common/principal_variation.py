@@ -24,7 +24,7 @@ def begin(first, ctx):
 
 @jitable
 def note_line(a, ply, ctx):
-    """The principal variation from `ply`: this action, then the child's line."""
+    """Write the principal variation from `ply`: this action, then the child's line."""
     n = ctx.pv_length[ply + 1]
     ctx.pv[ply, 0] = a
     for i in range(n):
@@ -34,7 +34,7 @@ def note_line(a, ply, ctx):
 
 @jitable
 def keep_iteration(depth, ctx):
-    """The values and the line of the iteration that has just been finished."""
+    """Keep the values and the line of the iteration that has just been finished."""
     ctx.depth = depth
     for i in range(ctx.n_root):  # loops: Numba compiles all of its strings with an assignment of slices
         ctx.values[i] = ctx.new_values[i]

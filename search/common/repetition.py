@@ -12,5 +12,8 @@ TEMPLATE = Path(__file__).with_name("repetition_kernel.py")
 
 
 def looking_back(rules: Rules, *, cuts_at_depth: bool = True) -> Any:
-    """The template of the same name, specialised: `occurred`, `third_time`, `table_key`, `remember`, RETURN."""
+    """Return the specialised template of `repetition_kernel.py`.
+
+    It holds `occurred`, `third_time`, `table_key`, `remember` and RETURN.
+    """
     return specialise(TEMPLATE, rules, CUTS_AT_DEPTH=cuts_at_depth)

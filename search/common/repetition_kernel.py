@@ -24,7 +24,7 @@ RETURN = 4
 
 @njit(nogil=True)
 def occurred(k, since, here, ctx):
-    """Notes position `k` as number `here` of the path, played plies included; how often it was there before.
+    """Note position `k` as number `here` of the path, played plies included; return how often it was there before.
 
     since: plies since the last move that cannot be taken back.
     """
@@ -38,7 +38,7 @@ def occurred(k, since, here, ctx):
 
 @njit(nogil=True)
 def third_time(k, since, here, ctx: SearchContext):
-    """True if position `k`, which becomes number `here` of the path, was there twice before."""
+    """Return True if position `k`, which becomes number `here` of the path, was there twice before."""
     since = min(since, here)
     seen = occurred(k, since, here, ctx)
     ctx.doubled[here] = seen > 0 or (since > 0 and ctx.doubled[here - 1] != 0)
@@ -47,10 +47,10 @@ def third_time(k, since, here, ctx: SearchContext):
 
 @njit(nogil=True)
 def table_key(s, depth, here, ctx: SearchContext):
-    """The position's key where no rule that looks back can strike within `depth`; else one that knows the past too.
+    """Return the position's key where no rule that looks back can strike within `depth`.
 
-    A third occurrence needs eight plies that can be taken back. If no position stood there twice so far, it needs a
-    first return and a second one four plies later, five in all.
+    Elsewhere return a key that depends on the past too. A third occurrence needs eight plies that can be taken back. If
+    no position stood there twice so far, it needs a first return and a second one four plies later, five in all.
     """
     since = clock(s)
     depth += ctx.quiescence + ctx.extensions
@@ -67,8 +67,9 @@ def table_key(s, depth, here, ctx: SearchContext):
 
 @njit(nogil=True)
 def remember(s, after, past, n):
-    """The move from `s` to `after` was played: past[:n], the positions since the last move that cannot be taken back,
-    goes on with `s` or starts anew. Returns the new n.
+    """Update the past after the move from `s` to `after` was played, and return the new n.
+
+    past[:n], the positions since the last move that cannot be taken back, goes on with `s` or starts anew.
     """
     if clock(after) == 0:
         return 0

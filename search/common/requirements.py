@@ -15,7 +15,7 @@ MAX_DEPTH = 120
 
 
 def cut_at_depth(s: Any, depth_left: int) -> bool:
-    """The default IS-CUTOFF: the Eval is asked where no depth is left."""
+    """Return True where no depth is left, and so the evaluator is asked: the default IS-CUTOFF."""
     return depth_left <= 0
 
 
@@ -41,12 +41,15 @@ def require_two_player_zero_sum(game: Game, search: str) -> None:
 
 
 def is_minimax(game: Game) -> bool:
-    """True for a two-player zero-sum game without chance."""
+    """Return True for a two-player zero-sum game without chance."""
     return game.n_players == 2 and game.zero_sum and not game.has_chance
 
 
 def values_to_all(game: Game, player: int, value: float) -> tuple[float, ...] | None:
-    """The utilities to all players, if that to one player tells them: of one alone, or of two in a zero-sum game."""
+    """Return the utilities to all players, or None if that to one player does not tell them.
+
+    It tells them in a game of one player, and in a zero-sum game of two.
+    """
     if game.n_players == 1:
         return (value + 0.0,)
     if game.n_players > 2 or not game.zero_sum:

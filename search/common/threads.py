@@ -16,7 +16,10 @@ class KernelThreads:
     """Threads for the kernels of one search. A kernel must return soon after its flag was set."""
 
     def __init__(self, stops: Sequence[Any]) -> None:
-        """stops: for each kernel that may run at a time, a one-element view of its stop flag."""
+        """Take the stop flags of the kernels.
+
+        stops: for each kernel that may run at a time, a one-element view of its stop flag.
+        """
         self.stops = stops
         self.pool: ThreadPoolExecutor | None = None
 

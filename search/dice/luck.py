@@ -55,7 +55,7 @@ class Rolls:
 
 
 def _first_roll(game: Game) -> State:
-    """A position in which dice are due."""
+    """Return a position in which dice are due."""
     s = game.initial()
     while game.to_play(s) != CHANCE:
         s = game.result(s, game.actions(s)[0])

@@ -34,7 +34,7 @@ def worth(s, player, params):
 
 @njit(nogil=True)
 def best_move(s, ctx: LuckContext, params):
-    """What `s` is worth to player 0 if the mover takes the action that looks best."""
+    """Return what `s` is worth to player 0 if the mover takes the action that looks best."""
     mover = to_play(s)
     if is_terminal(s) or mover == CHANCE:
         return worth(s, np.int64(0), params)
@@ -47,7 +47,7 @@ def best_move(s, ctx: LuckContext, params):
 
 @njit(cache=CACHE, nogil=True)
 def judge(box, eval_box):
-    """Writes the outcomes, their probabilities and their values to player 0; returns their number."""
+    """Write the outcomes, their probabilities and their values to player 0; return their number."""
     ctx: LuckContext = box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     n = np.int64(chances(s, ctx.outcomes, ctx.odds))

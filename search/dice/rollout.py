@@ -68,7 +68,10 @@ class DiceRollout:
         return {**self.__dict__, "_kernel": None}
 
     def __call__(self, numbers: range) -> list[Rolled]:
-        """The games of these numbers. Each has dice of its own, whoever plays it and when."""
+        """Play the games of these numbers.
+
+        Each has dice of its own, whoever plays it and when.
+        """
         if self._kernel is None:
             kernel = eval_kernel(self.game, self.evaluator, self.floor, forgetful="a rollout")
             self._kernel = _Plain(self) if kernel is None else _Compiled(self, kernel)

@@ -39,7 +39,7 @@ def worth(s, player, params):
 
 @njit(nogil=True)
 def best_move(s, ctx: RolloutContext, params):
-    """The state after the move that is worth most to the mover, the earliest of equal ones."""
+    """Return the state after the move that is worth most to the mover, the earliest of equal ones."""
     mover = np.int64(to_play(s))
     n = np.int64(actions(s, ctx.actions))
     best, value = np.int64(0), -np.inf
@@ -57,7 +57,7 @@ def is_choice(s):
 
 @njit(cache=CACHE, nogil=True)
 def play(box, eval_box, player, rng):
-    """The game number whose random words begin at `rng`, from ctx.words; into ctx.value, ctx.luck and ctx.cut."""
+    """Play the game whose random words begin at `rng`, from ctx.words; into ctx.value, ctx.luck and ctx.cut."""
     ctx, params = box[0], eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     moves, plies = ctx.moves, ctx.plies

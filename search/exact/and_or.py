@@ -24,16 +24,16 @@ class Problem(Protocol):
     """What the search asks for. States and actions are hashable."""
 
     def initial(self) -> Any:
-        """The state in which the agent begins."""
+        """Return the state in which the agent begins."""
 
     def actions(self, s: Any) -> Sequence[Any]:
-        """What the agent can do."""
+        """Return what the agent can do."""
 
     def results(self, s: Any, a: Any) -> Collection[Any]:
         """Every state that `a` may lead to: one or more."""
 
     def is_goal(self, s: Any) -> bool:
-        """True if nothing is left to do."""
+        """Return True if nothing is left to do."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Step:
         return self._text(LONGEST_TEXT)
 
     def _text(self, steps: int) -> str:
-        """The first steps of it."""
+        """Return the first `steps` steps of the plan as text."""
         if steps == 0:
             return "..."
         text = f"{self.label}: {self.action}" if self.label else str(self.action)
@@ -101,7 +101,7 @@ class Graph:
 
 
 def and_or_search(problem: Problem, *, cyclic: bool = False, max_states: int = 1_000_000) -> Plan | None:
-    """A plan that reaches a goal whatever happens, or None if there is none.
+    """Return a plan that reaches a goal whatever happens, or None if there is none.
 
     cyclic: where no plan is sure to end, also accept one that tries again: it reaches a goal unless the same bad luck
     goes on forever. From every state of such a plan a goal can be reached. Raises SearchError where more than
@@ -183,7 +183,7 @@ def hopeful_choices(graph: Graph) -> dict[Any, Any]:
 
 
 def write(start: Any, choice: Mapping[Any, Any], graph: Graph) -> Plan:
-    """The choices as a nested plan; a state that is met again below itself becomes a loop."""
+    """Return the choices as a nested plan; a state that is met again below itself becomes a loop."""
     labels: dict[Any, str] = {}
     plans: dict[Any, Plan] = {s: Done() for s in graph.goals}
 

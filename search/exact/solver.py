@@ -51,14 +51,14 @@ class Solution:
         return len(self._values)
 
     def __iter__(self) -> Iterator[State]:
-        """The positions, those near the beginning first."""
+        """Return an iterator over the positions, those near the beginning first."""
         return iter(self._graph.numbers)
 
     def __contains__(self, s: State) -> bool:
         return s in self._graph.numbers
 
     def value(self, s: State, player: int) -> float:
-        """What `s` is worth to `player` if both play as well as one can."""
+        """Return what `s` is worth to `player` if both play as well as one can."""
         value = self._values[self._number(s)]
         return (value if player == 0 else -value) + 0.0  # 0.0, never -0.0
 
@@ -70,7 +70,7 @@ class Solution:
         return self._plies[self._number(s)]
 
     def solved(self, s: State) -> dict[Action, float] | None:
-        """What `Game.solved` promises: the value of every action to the player to move, the best one first.
+        """Return what `Game.solved` promises: the value of every action to the player to move, the best one first.
 
         Of equal ones the quickest win comes first, and the longest resistance. None for a position that is not here.
         """
@@ -84,7 +84,10 @@ class Solution:
         return {a: 0.0 - lost for lost, _, _, a in sorted(found, key=lambda row: row[:3])}
 
     def best(self, s: State) -> Action:
-        """The action that keeps the value and makes headway; of equal ones the first. Raises if the game is over."""
+        """Return the action that keeps the value and makes headway; of equal ones the first.
+
+        Raises SearchError if the game is over or waits for the dice.
+        """
         number = self._number(s)
         if self._graph.players[number] == CHANCE or not self._graph.children[number]:
             why = "waits for the dice" if self._graph.children[number] else "is over"

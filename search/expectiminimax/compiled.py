@@ -26,7 +26,10 @@ PRUNING = {"none": 0, "star1": 1, "star2": 2}
 
 
 def context(rules: Rules) -> np.ndarray:
-    """The one record that a search carries. Most of its rows are never touched, and so take no memory."""
+    """Return the one record that a search carries.
+
+    Most of its rows are never touched, and so take no memory.
+    """
     return ExpectiminimaxContext.one(
         words=rules.n_words,
         width=rules.max_actions,

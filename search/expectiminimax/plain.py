@@ -27,7 +27,7 @@ class Filtered(Deepening):
             self.certain = ()
 
     def passing(self, s: State, depth: int) -> Sequence[Action]:
-        """The actions that are followed, those of the best prospects first if some are left out."""
+        """Return the actions that are followed, those of the best prospects first if some are left out."""
         actions = self.game.actions(s)
         if self.width is None or depth < 2 or len(actions) <= self.width:
             return actions
@@ -49,7 +49,7 @@ class Filtered(Deepening):
         return n if self.width is None or depth < 2 or self.all_values else min(n, self.width)
 
     def root_order(self) -> list[int]:
-        """The highest value of the last iteration first, equals as before."""
+        """Return the order of the root actions: the highest value of the last iteration first, equals as before."""
         if not self.found:
             self.order = list(range(len(self.ranks)))
         else:

@@ -73,7 +73,7 @@ def highest_needed(i, beta, ply, ctx: ExpectiminimaxContext):
 
 @njit(nogil=True)
 def average(n, ply, ctx: ExpectiminimaxContext):
-    """The expectation, added up in the order of the outcomes; and its variance, if anything was sampled."""
+    """Return the expectation, added up in the order of the outcomes; write its variance, if anything was sampled."""
     mean = 0.0
     for i in range(n):
         mean += ctx.odds[ply, i] * ctx.low[ply, i]

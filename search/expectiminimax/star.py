@@ -95,7 +95,7 @@ class Roll:
         o.settled = True
 
     def decided(self, alpha: float, beta: float) -> tuple[Found, int] | None:
-        """A bound of the mean that lies outside the window, if one is known."""
+        """Return a bound of the mean that lies outside the window, if one is known."""
         if self.most + self.slack <= alpha:
             return Found(self.most + self.slack), UPPER
         if self.least - self.slack >= beta:
@@ -111,7 +111,7 @@ class Roll:
         return (beta + 2 * self.slack - (self.least - o.p * o.low)) / o.p
 
     def mean(self) -> Found:
-        """Added up in the order of the outcomes, as without pruning; `variance` is that of the mean.
+        """Return the mean, added up in the order of the outcomes, as without pruning; `variance` is that of the mean.
 
         Of drawn outcomes: their spread among each other, which holds the errors of their own values, and what is
         missing of these where an outcome was drawn more than once.
@@ -162,7 +162,10 @@ class Star(Filtered):
         return math.sqrt(self.variances[best]) if self.sampled else None
 
     def root_values(self, s: State, depth: int) -> list[tuple[float, Line]]:
-        """The best of the last iteration first. Ties go to the lower rank: its window includes the tie."""
+        """Search the root actions, the best of the last iteration first; return their values and lines.
+
+        Ties go to the lower rank: its window includes the tie.
+        """
         actions, ranks = self.game.actions(s), self.ranks
         found = {}
         best, best_index = -math.inf, -1
@@ -232,7 +235,11 @@ class Star(Filtered):
         return best, bound, best_action
 
     def _ordered(self, s: State, depth: int, ply: int, slot: int) -> Sequence[Action]:
-        """The table's action, the last best one after the same outcome at this ply, then in their own order."""
+        """Return the actions in search order.
+
+        The table's action comes first, then the last best one after the same outcome at this ply, then the others in
+        their own order.
+        """
         actions = list(self.passing(s, depth))
         if self.pruning != "none":
             stored = self.table.get(s)
@@ -279,7 +286,7 @@ class Star(Filtered):
             roll.note_high(o, min(v, o.high))
 
     def _roll(self, s: State) -> Roll:
-        """The outcomes, or a sample of them with their shares of the throws."""
+        """Return the outcomes, or a sample of them with their shares of the throws."""
         chances = self.game.chances(s)
         throws = self.samples if self.samples and self.samples < len(chances) else 0
         odds = [p for _, p in chances]
@@ -302,7 +309,7 @@ class Star(Filtered):
         return counts
 
     def _key(self, s: State) -> int:
-        """What the throws at `s` depend on: the key of the compiled floor, if there is one."""
+        """Return what the throws at `s` depend on: the key of the compiled backend, if there is one."""
         rules: Any = self.game.rules
         if rules is None:
             return int.from_bytes(hashlib.blake2b(self.game.to_text(s).encode(), digest_size=8).digest(), "little")

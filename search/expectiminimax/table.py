@@ -28,7 +28,7 @@ class Table:
 
 
 def table_entry(address: Any, mask: Any, key: Any) -> Any:
-    """The entry where `key` belongs (it may hold another key)."""
+    """Return the entry where `key` belongs (it may hold another key)."""
     place = int(address) + (int(key) & int(mask)) * ENTRY.itemsize
     here: Any = (ctypes.c_char * ENTRY.itemsize).from_address(place)
     return np.frombuffer(here, ENTRY).view(np.recarray)[0]
@@ -36,7 +36,7 @@ def table_entry(address: Any, mask: Any, key: Any) -> Any:
 
 @intrinsic
 def _entry_at(typingctx: Any, address: Any) -> Any:
-    """A Numba record *is* a pointer to its bytes."""
+    """Return the entry at `address`: a Numba record *is* a pointer to its bytes."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], context.get_value_type(_NUMBA_ENTRY))

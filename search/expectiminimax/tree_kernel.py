@@ -197,7 +197,10 @@ def spend(ctx: ExpectiminimaxContext):
 # --- the order of actions --------------------------------------------------------------------------------------------
 @njit(nogil=True)
 def table_key(s, mover, ctx: ExpectiminimaxContext):
-    """The position's key, this search's salt, and whose turn it is: keys may be the same for both sides."""
+    """Return a key made of the position's key, this search's salt, and whose turn it is.
+
+    The position's keys may be the same for both sides.
+    """
     if N_PLAYERS == 2:
         side = viewer(s) if HAS_CHANCE and mover == CHANCE else mover
         return key(s) ^ (ctx.salt if side == 0 else ~ctx.salt)
@@ -245,7 +248,7 @@ def ordered_actions(s, depth, ply, slot, table_action, ctx: ExpectiminimaxContex
 
 @njit(nogil=True)
 def probe_action(s, mover, depth, ply, slot, ctx: ExpectiminimaxContext, params):
-    """The action of the best prospects, with which Star2 bounds a position."""
+    """Return the action of the best prospects, with which Star2 bounds a position."""
     table_action = np.int64(-1)
     if ctx.use_table != 0:
         k = table_key(s, mover, ctx)
@@ -317,7 +320,7 @@ def prepare(box):
 
 @njit(cache=CACHE, nogil=True)
 def deepen(box, eval_box, max_depth):
-    """Iterative deepening; the last finished iteration stands in ctx."""
+    """Search by iterative deepening; the last finished iteration stands in ctx."""
     ctx: ExpectiminimaxContext = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))

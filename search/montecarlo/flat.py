@@ -77,7 +77,7 @@ class PlainFlat:
         self.game, self.playouts = game, Playouts(game, evaluator, plies)
 
     def sample(self, s: State, limits: Limits, seed: int | None, start: float) -> tuple[list[SampledAction], bool]:
-        """What the playouts said of each action, and whether Ctrl-C ended them."""
+        """Return what the playouts said of each action, and whether Ctrl-C ended them."""
         require_decision(self.game, s)
         player, actions, rng = self.game.to_play(s), self.game.actions(s), SplitMix64(seed)
         values: list[list[float]] = [[] for _ in actions]

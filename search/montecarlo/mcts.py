@@ -53,20 +53,23 @@ class MCTS(Search[S, A]):
         max_nodes: int = MAX_NODES,
         floor: Floor = "auto",
     ) -> None:
-        """exploration: of UCB1, for values on a scale of 0 to 1. By default 1.4, the textbook's square root of 2, and
-        0.3 where an Eval answers: at 3,000 simulations a move that took 86 of 100 points from 1.4 in Othello, 65 in
-        Connect Four.
+        """Set what a search is to do in choosing moves, judging new positions and keeping its tree.
+
+        exploration: of UCB1, for values on a scale of 0 to 1. By default 1.4, the textbook's square root of 2, and
+        0.3 where an evaluator answers: at 3,000 simulations a move that took 86 of 100 points from 1.4 in Othello, 65
+        in Connect Four.
 
         scale: what 0 and 1 are: the worst and the best outcome "seen" in this search, or the game's "declared"
         utility_range. The two are soon the same where games are won or lost; where a range is only a bound, as in 2048,
         all actions would look alike on the declared scale.
 
         leaf: what a new position is worth: "rollout" plays at random to the end, or for `rollout_depth` plies, after
-        which the Eval answers; "eval" asks the Eval at once (the default if there is one). A playout longer than
-        rules.max_plies (10,000 plies without rules) is cut: the Eval answers, or the middle of the utility range.
+        which the evaluator answers; "eval" asks the evaluator at once (the default if there is one). A playout longer
+        than rules.max_plies (10,000 plies without rules) is cut: the evaluator answers, or the middle of the utility
+        range.
 
-        implicit_minimax: the share of the minimax of the Evals in the tree, beside the mean, in choosing moves (Lanctot
-        et al. 2014): 0 to 1, where above 0 each new node asks the Eval about all its actions.
+        implicit_minimax: the share of the minimax of the evaluator's values in the tree, beside the mean, in choosing
+        moves (Lanctot et al. 2014): 0 to 1, where above 0 each new node asks the evaluator about all its actions.
 
         solver: proves wins, losses and draws from finished games (Winands et al. 2008); in two-player zero-sum games
         without chance only, elsewhere it is off. `self.solver` tells.

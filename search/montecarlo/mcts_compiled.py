@@ -127,7 +127,7 @@ class CompiledMCTS(CompiledPlayouts):
             ) from None
 
     def choices(self, node: int) -> list[SampledAction]:
-        """What the simulations said of each child; the squares are known at the root only."""
+        """Return what the simulations said of each child; the squares are known at the root only."""
         first, size = int(self.tree[node]["first"]), int(self.tree[node]["n_children"])
         squares = self.at["squares"][0][:size].tolist() if node == 0 else [0.0] * size
         columns = (self.tree[name][first : first + size].tolist() for name in ("action", "visits", "total"))
@@ -136,7 +136,7 @@ class CompiledMCTS(CompiledPlayouts):
         return [SampledAction(*each) for each in zip(*columns, squares, known, strict=True)]
 
     def line_after(self, action: Action) -> list[Action]:
-        """The line below a root action, each choice made as the root's; it ends where dice are rolled."""
+        """Return the line below a root action, each choice made as the root's; it ends where dice are rolled."""
         first = int(self.tree[0]["first"])
         node = first + next(i for i, f in enumerate(self.choices(0)) if f.action == action)
         line: list[Action] = []

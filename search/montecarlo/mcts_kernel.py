@@ -93,9 +93,10 @@ def add_children(s, node, here, tree, implicit, ctx: MctsContext, params):
 
 @njit(nogil=True)
 def choose_child(node, depth, tree, implicit, ctx: MctsContext):
-    """The next child of a player's node at `depth`: an untried one at random, else the best by UCB1 of the unproven.
+    """Return the next child of a player's node at `depth`.
 
-    If a proven one is better still, its value is what the node is worth this time: see back_up.
+    It is an untried one at random, else the best by UCB1 of the unproven. If a proven one is better still, its value is
+    what the node is worth this time: see back_up.
     """
     parent = tree[node]
     first, size, tried = np.int64(parent.first), np.int64(parent.n_children), np.int64(parent.tried)
@@ -135,7 +136,7 @@ def choose_child(node, depth, tree, implicit, ctx: MctsContext):
 
 @njit(nogil=True)
 def roll(s, node, tree, ctx: MctsContext):
-    """The child of a chance node that the dice say."""
+    """Return the child of a chance node that the dice say."""
     n = chances(s, ctx.row, ctx.probabilities)
     ctx.rng += GOLDEN
     return np.int64(tree[node].first) + drawn(mix64(ctx.rng), ctx.probabilities, n)
@@ -250,7 +251,7 @@ def widen_range(ctx: MctsContext):
 
 @njit(cache=CACHE, nogil=True)
 def plant(box, eval_box, past, tree, implicit):
-    """The root and its children; returns who is to play, or -2 if the game is over."""
+    """Write the root and its children; return who is to play, or -2 if the game is over."""
     ctx: MctsContext = box[0]
     player = begin(ctx, past)
     if player < 0:
@@ -276,7 +277,10 @@ def plant(box, eval_box, past, tree, implicit):
 
 @njit(cache=CACHE, nogil=True)
 def grow(box, eval_box, tree, implicit, limit):
-    """Simulations until `limit` are done, the root is proven or the stop flag is set; ctx.squares is the root's."""
+    """Run simulations until `limit` are done, the root is proven or the stop flag is set.
+
+    ctx.squares is the root's.
+    """
     ctx: MctsContext = box[0]
     params = eval_box[0]
     root = load(ctx)

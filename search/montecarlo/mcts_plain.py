@@ -134,7 +134,7 @@ class PlainMCTS:
         return line[1], self.back_up(line, better, outcome)
 
     def outcome_at(self, line: list[Node]) -> Vector | None:
-        """What the end of the line is worth to each player, or None if the line goes on."""
+        """Return what the end of the line is worth to each player, or None if the line goes on."""
         node = line[-1]
         if node.children:
             return None
@@ -170,7 +170,7 @@ class PlainMCTS:
             child.mover, child.over = self.game.to_play(child.state), self.game.is_terminal(child.state)
 
     def add_children(self, node: Node) -> bool:
-        """A node for every action or outcome; False, and nothing done, if the tree is full."""
+        """Add a node for every action or outcome; return False, with nothing done, if the tree is full."""
         game, s = self.game, node.state
         choices = [o for o, _ in game.chances(s)] if node.mover == CHANCE else game.actions(s)
         if self.used + len(choices) > self.room:
@@ -186,7 +186,7 @@ class PlainMCTS:
         return True
 
     def choose_child(self, node: Node) -> tuple[Node, float | None]:
-        """An untried child at random, else the best by UCB1 of those that are not proven.
+        """Return an untried child at random, else the best by UCB1 of those that are not proven.
 
         With it the value of a proven child that is better still, if there is one: what the node is worth this time.
         """
@@ -209,7 +209,7 @@ class PlainMCTS:
         return best, proven if proven > score(best) else None
 
     def roll(self, node: Node) -> Node:
-        """The child that the dice say."""
+        """Return the child that the dice say."""
         return node.children[self.rng.index(self.game.chances(node.state))]
 
     # --- what is known for certain -----------------------------------------------------------------------------------
@@ -243,12 +243,12 @@ def chooser_of(line: list[Node]) -> int:
 
 
 def to_chooser(value_mover: float, line: list[Node]) -> float:
-    """A value to who moves at the end of the line, as who chose it sees it."""
+    """Return a value to who moves at the end of the line, as who chose it sees it."""
     return value_mover if line[-1].mover == chooser_of(line) else -value_mover
 
 
 def line_after(node: Node, game: Game) -> list[Action]:
-    """The line below, each choice made as the root's; it ends where dice are rolled."""
+    """Return the line below, each choice made as the root's; it ends where dice are rolled."""
     line: list[Action] = []
     while node.children and node.mover != CHANCE:
         found = [SampledAction(c.action, c.visits, c.total, 0.0, c.exact) for c in node.children]

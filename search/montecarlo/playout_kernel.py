@@ -64,7 +64,7 @@ def over(s, here, ctx: PlayoutContext):
 
 @njit(nogil=True)
 def note_end(s, how, ctx: PlayoutContext):
-    """What the finished game is worth to each player, into ctx.outcome; how: as `over` answers."""
+    """Write what the finished game is worth to each player into ctx.outcome; how: as `over` answers."""
     if TWO_SIDED:
         value = np.float64(utility_player(s, np.int64(0))) if how == 1 else 0.0
         ctx.outcome[0] = value
@@ -76,7 +76,7 @@ def note_end(s, how, ctx: PlayoutContext):
 
 @njit(nogil=True)
 def note_guess(s, ctx: PlayoutContext, params):
-    """What the Eval thinks that `s` is worth to each player, into ctx.outcome."""
+    """Write what the evaluator thinks that `s` is worth to each player into ctx.outcome."""
     if TWO_SIDED:
         value = evaluate_player(s, np.int64(0), params)
         ctx.outcome[0] = value
@@ -115,7 +115,7 @@ def playout(s, here, ctx: PlayoutContext, params):
 
 @njit(nogil=True)
 def begin(ctx: PlayoutContext, past):
-    """Sets the path up to the root and writes the root's actions; returns who is to play, or -2 if the game is over.
+    """Set the path up to the root and write the root's actions; return who is to play, or -2 if the game is over.
 
     past: uint64[n, N_WORDS], the positions before it since the last move that cannot be taken back.
     """

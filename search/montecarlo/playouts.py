@@ -24,7 +24,7 @@ class Playouts:
         self.two_sided = game.n_players == 2 and game.zero_sum
 
     def __call__(self, s: State, rng: SplitMix64) -> Vector:
-        """What became of the unfinished `s`."""
+        """Play on from the unfinished `s` and return what became of it."""
         game = self.game
         for _ in range(self.plies):
             if game.to_play(s) == CHANCE:
@@ -38,11 +38,11 @@ class Playouts:
         return self.guess(s)
 
     def end(self, s: State) -> Vector:
-        """The utilities of a finished game."""
+        """Return the utilities of a finished game."""
         return tuple(self.game.utility(s, p) for p in self.players)
 
     def guess(self, s: State) -> Vector:
-        """What is known of an unfinished one."""
+        """Return what is known of an unfinished game."""
         if self.evaluator is None:
             return tuple(self.middle for _ in self.players)
         if self.two_sided:
@@ -62,7 +62,7 @@ def longest_playout(game: Game) -> int:
 
 
 def playout_plies(game: Game, evaluator: Evaluator | None, rollout_depth: int | None) -> int:
-    """The plies of a playout: all, or `rollout_depth`, which needs an Eval."""
+    """Return the plies of a playout: all, or `rollout_depth`, which needs an evaluator."""
     if rollout_depth is None:
         return longest_playout(game)
     if isinstance(rollout_depth, bool) or not isinstance(rollout_depth, int) or rollout_depth < 0:

@@ -35,7 +35,7 @@ def the_middle(s, player, params):  # type: ignore[no-untyped-def]  # Numba infe
 
 
 def no_eval(game: Game) -> EvalKernel:
-    """What stands in where there is no Eval: the middle of the utility range."""
+    """Return what stands in where there is no evaluator: the middle of the utility range."""
     params = np.zeros(1, [("middle", "f8")])
     params["middle"] = middle(game)
     return EvalKernel(params=params, evaluate_player=the_middle)
@@ -125,7 +125,7 @@ class CompiledFlat(CompiledPlayouts):
         self.kernels.play_flat(self.box, self.params, limit)
 
     def sample(self, s: State, limits: Limits, seed: int | None, start: float) -> tuple[list[SampledAction], bool]:
-        """What the playouts said of each action, and whether Ctrl-C ended them."""
+        """Return what the playouts said of each action, and whether Ctrl-C ended them."""
         if self.kernels.prepare(self.box, self.place(s, seed)) < 0:
             self.refuse(s)
         interrupted = self.run(lambda limit: self.kernels.play_flat(self.box, self.params, limit), limits, start)

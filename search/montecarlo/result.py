@@ -48,12 +48,15 @@ Choice = Callable[[Sequence[SampledAction], Sequence[int], Game], int]
 
 
 def best_mean(found: Sequence[SampledAction], ranks: Sequence[int], game: Game) -> int:
-    """The highest value."""
+    """Return the index of the action of the highest value."""
     return max(range(len(found)), key=lambda i: (found[i].value, -ranks[i]))
 
 
 def most_visited(found: Sequence[SampledAction], ranks: Sequence[int], game: Game) -> int:
-    """The most visited action that is not proven, unless a proven one is worth as much as its mean, and is no loss."""
+    """Return the index of the most visited action that is not proven.
+
+    If a proven one is worth as much as that one's mean, and is no loss, return the index of the proven one.
+    """
     low, high = game.utility_range
     everyone = range(len(found))
     proven = max(everyone, key=lambda i: (exact_or_none(found[i]), found[i].visits, -ranks[i]))
@@ -66,7 +69,7 @@ def most_visited(found: Sequence[SampledAction], ranks: Sequence[int], game: Gam
 
 
 def exact_or_none(found: SampledAction) -> float:
-    """The proven value, or less than any."""
+    """Return the proven value, or less than any."""
     return -math.inf if found.exact is None else found.exact
 
 
@@ -93,7 +96,7 @@ def answer(
     evaluator: Evaluator | None,
     interrupted: bool,
 ) -> SearchResult:
-    """The result; raises Interrupted with it if Ctrl-C ended the search.
+    """Return the result; raise Interrupted with it if Ctrl-C ended the search.
 
     found: in the order of game.actions. line_after(action): how the game is expected to go on after it.
     """

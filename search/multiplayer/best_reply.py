@@ -88,7 +88,7 @@ class BestReply(TwoSidedSearch[S, A]):
         super().__init__(game, evaluator, pruning=pruning, is_cutoff=is_cutoff)
 
     def greedy(self, s: S) -> Action:
-        """The action after which the Eval promises most to the one who plays it; of equal ones the first."""
+        """Return the action after which the evaluator promises most to its player; of equal ones the first."""
         player = self.game.to_play(s)
         return max(self.game.actions(s), key=lambda a: self.evaluator.evaluate(self.game.result(s, a), player))
 

@@ -21,7 +21,10 @@ TEMPLATE = Path(__file__).with_name("maxn_kernel.py")
 
 
 def context(rules: Rules, n_players: int) -> np.ndarray:
-    """The one record that a search carries. Most of its rows are never touched, and so take no memory."""
+    """Return the one record that a search carries.
+
+    Most of its rows are never touched, and so take no memory.
+    """
     return MaxNContext.one(
         words=rules.n_words,
         width=rules.max_actions,
@@ -71,9 +74,9 @@ class CompiledMaxN(CompiledDeepening):
         return tuple(v + 0.0 for v in (self.row["vector"].tolist() if depth else self.static(s)))
 
     def static(self, s: State) -> list[float]:
-        """What EVAL says to each player."""
+        """Return what the evaluator says to each player."""
         return [self.evaluator.evaluate(s, p) for p in range(self.game.n_players)]
 
     def search(self, s: State, limits: Limits, *, seed: int | None, action_values: bool = True) -> SearchResult:
-        """The values of all root actions come with the result, asked for or not: nothing is pruned."""
+        """Return the result with the values of all root actions, asked for or not: nothing is pruned."""
         return super().search(s, limits, seed=seed, action_values=True)

@@ -40,7 +40,7 @@ INF = np.inf
 
 @njit(nogil=True)
 def vector(s, depth, ply, ctx: MaxNContext, params):
-    """Writes what `s` is worth to each player into ctx.worth[ply]; False where a limit struck."""
+    """Write what `s` is worth to each player into ctx.worth[ply]; return False where a limit struck."""
     ctx.pv_length[ply] = 0
     if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
         ctx.stop = 1
@@ -85,7 +85,7 @@ def vector(s, depth, ply, ctx: MaxNContext, params):
 
 @njit(nogil=True)
 def maximised(ply, player, ctx: MaxNContext):
-    """What `player` maximises: the own part, or the sum of the alliance's parts."""
+    """Return what `player` maximises: the own part, or the sum of the alliance's parts."""
     if ctx.allied[player] == 0:
         return ctx.worth[ply, player]
     total = 0.0
@@ -133,7 +133,7 @@ def prepare(box):
 
 @njit(cache=CACHE, nogil=True)
 def deepen(box, eval_box, max_depth):
-    """Iterative deepening; the last finished iteration stands in ctx."""
+    """Search by iterative deepening; the last finished iteration stands in ctx."""
     ctx: MaxNContext = box[0]
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))

@@ -15,7 +15,7 @@ TIES = {"first": 0.0, "paranoid": -1.0, "friendly": 1.0}
 
 
 def worth(values: Sequence[float], player: int, alliance: Sequence[int]) -> float:
-    """What `player` maximises: the own part, or the sum of the alliance's parts."""
+    """Return what `player` maximises: the own part, or the sum of the alliance's parts."""
     if player not in alliance:
         return values[player]
     total = 0.0
@@ -47,16 +47,19 @@ class PlainMaxN(Deepening):
         return tuple(v + 0.0 for v in (self.vectors[best] if self.found else self.static(s)))
 
     def static(self, s: State) -> Vector:
-        """What EVAL says to each player."""
+        """Return what the evaluator says to each player."""
         return tuple(self.evaluator.evaluate(s, p) for p in range(self.game.n_players))
 
     def preference(self, values: Vector, mover: int) -> tuple[float, float]:
-        """The larger the better for `mover`; the second number breaks ties."""
+        """Return numbers of which the larger is the better for `mover`; the second one breaks ties."""
         own = worth(values, mover, self.alliance)
         return own, self.tie_sign * worth(values, self.player, self.alliance)
 
     def vector(self, s: State, depth_left: int) -> tuple[Vector, Line]:
-        """What `s` is worth to each player, and the line that leads to it; a line ends where dice are rolled."""
+        """Return what `s` is worth to each player, and the line that leads to it.
+
+        A line ends where dice are rolled.
+        """
         self.budget.spend()
         game, players = self.game, range(self.game.n_players)
         if game.is_terminal(s):

@@ -29,7 +29,7 @@ class TwoSided(Game):
         self.name, self.has_chance, self.utility_range = game.name, game.has_chance, game.utility_range  # type: ignore[misc]  # of this instance
 
     def inside(self, s: Any) -> Any:
-        """The state of the game itself."""
+        """Return the state of the game itself."""
         return s
 
     def initial(self) -> State:
@@ -98,7 +98,7 @@ class TwoSidedSearch(Search[S, A]):
         ]
 
     def view(self, me: int) -> TwoSided:
-        """The game as player `me` sees it."""
+        """Return the game as player `me` sees it."""
         return TwoSided(self.game, me)
 
     def _search(self, view: TwoSided, is_cutoff: IsCutoff) -> Any:
@@ -109,7 +109,7 @@ class TwoSidedSearch(Search[S, A]):
         return kind(view, evaluator, is_cutoff=is_cutoff, floor="plain")
 
     def root(self, s: S) -> State:
-        """The state of the view in which the search begins."""
+        """Return the state of the view in which the search begins."""
         return s
 
     def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
@@ -125,5 +125,5 @@ class TwoSidedSearch(Search[S, A]):
         return self.told(found, me)
 
     def told(self, found: SearchResult, me: int) -> SearchResult:
-        """The result in terms of the game itself."""
+        """Return the result in terms of the game itself."""
         return replace(found, player=me, values=values_to_all(self.game, me, found.value))

@@ -11,13 +11,16 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  
 
 @cache
 def _libraries() -> Any:
-    """Those that NumPy and scikit-learn have loaded. To look for them takes longer than to fit a small data set."""
+    """Return the libraries that NumPy and scikit-learn have loaded.
+
+    To look for them takes longer than to fit a small data set.
+    """
     import sklearn.linear_model  # noqa: F401  # loads SciPy, whose BLAS is not NumPy's: both must be there by now
 
     return ThreadpoolController()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """For a `with` block."""
+    """Return what lets BLAS run on one thread, for a `with` block."""
     limited: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
     return limited

@@ -20,7 +20,7 @@ Tied = Sequence[Sequence[str]]
 
 
 def tie_matrix(tied: Tied, names: Sequence[str]) -> np.ndarray:
-    """float64[n_features, n_weights]: which weight each feature takes, and with which sign."""
+    """Return float64[n_features, n_weights]: which weight each feature takes, and with which sign."""
     groups: dict[int, list[tuple[int, float]]] = {}
     where: dict[int, int] = {}
     for group in tied:
@@ -73,7 +73,9 @@ def _sum_name(column: np.ndarray, names: Sequence[str]) -> str:
 
 # --- the taper -----------------------------------------------------------------------------------------------------
 def taper_map(n_phases: int, d: int, extra: int = 0) -> np.ndarray:
-    """float64[n_phases, d + extra, 2 d + extra]: a phase's coefficients from (half the change, the middle, extra).
+    """Return float64[n_phases, d + extra, 2 d + extra]: how a phase's coefficients follow from the shared ones.
+
+    The shared ones are (half the change, the middle, extra).
 
     Phase k takes middle + (2 k / (n_phases - 1) - 1) * change: the opening the middle minus the change, the endgame
     plus it. The `extra` coefficients are the same in all phases.
@@ -87,13 +89,13 @@ def taper_map(n_phases: int, d: int, extra: int = 0) -> np.ndarray:
 
 
 def gather(maps: np.ndarray, gram: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(gram [m, m], slope [m]) of the shared parameters, from those of each phase's coefficients."""
+    """Return (gram [m, m], slope [m]) of the shared parameters, from those of each phase's coefficients."""
     total = sum((m.T @ g @ m for m, g in zip(maps, gram, strict=True)), np.zeros((maps.shape[2],) * 2))
     return total, np.einsum("kai,ka->i", maps, slope)
 
 
 def shared(sums: Sums, maps: np.ndarray) -> Sums:
-    """The sums as a function of the shared parameters [1, m]."""
+    """Return the sums as a function of the shared parameters [1, m]."""
 
     def of_params(params: np.ndarray) -> Triple:
         gram, slope, loss = sums(maps @ params[0])

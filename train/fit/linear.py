@@ -67,7 +67,7 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         max_iter: int = 50,
         tol: float = 1e-4,
     ) -> None:
-        """Only stores; `fit` checks.
+        """Only store the settings; `fit` checks them.
 
         method: "ridge" (least squares on the outcome, then one scale for all), "logistic" (probability of a win),
             "sgd" (the same by stochastic gradient descent), "lasso" and "elasticnet" (least squares on few
@@ -126,7 +126,10 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             self.n_iter_ += 1
 
     def _fit_scale(self, stream: RecordStream, summary: Summary) -> float:
-        """Least squares knows nothing of the squashing, proportional odds nothing of the missing margin."""
+        """Return the scale, as `fit_scale` finds it.
+
+        Least squares knows nothing of the squashing, proportional odds nothing of the missing margin.
+        """
         w, bias = self.weights_, self.bias_
 
         def predictions() -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -137,7 +140,7 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         return fit_scale(predictions(), alpha, max_iter=self.max_iter, tol=self.tol)
 
     def _untie(self, used: RecordStream, summary: Summary) -> None:
-        """From the columns that were learned from to the features of the game."""
+        """Go from the columns that were learned from to the features of the game."""
         constant = summary.inverse_scale == 0.0
         matrix = used.matrix if isinstance(used, TiedStream) else np.eye(used.n_features)
         self.weights_ = self.weights_ @ matrix.T if isinstance(used, TiedStream) else self.weights_
@@ -190,14 +193,17 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     # --- what was learned --------------------------------------------------------------------------------------------
     def predict(self, features: Any, phase: np.ndarray | None = None) -> np.ndarray:
-        """float64[n]: the value of each row to its player to move, in (-1, 1); without phases, all in phase 0."""
+        """Return the value of each row to its player to move, float64[n], in (-1, 1).
+
+        Without phases, all are in phase 0.
+        """
         x, k = self._rows(features, phase)
         return predict_linear(self.weights_, self.bias_, x, k)
 
     def predict_wdl(self, features: Any, phase: np.ndarray | None = None) -> np.ndarray:
-        """float64[n, 3]: the probabilities of a loss, a draw and a win, as the proportional odds model has them.
+        """Return float64[n, 3]: probabilities of a loss, a draw and a win, as the proportional odds model has them.
 
-        `predict` is the nearest that tanh of a sum comes to P(win) - P(loss), and all that the Eval keeps.
+        `predict` is the nearest that tanh of a sum comes to P(win) - P(loss), and all that the evaluator keeps.
         """
         x, k = self._rows(features, phase)
         if self.method not in ("wdl", "ordinal"):
@@ -216,13 +222,13 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         return x, np.zeros(len(x), np.int64) if phase is None else phase
 
     def score(self, X: RecordStream | Any, y: Any = None) -> float:
-        """Minus the log loss (the larger the better): on a stream's test split, or on the arrays (X, y)."""
+        """Return minus the log loss (the larger the better): on a stream's test split, or on the arrays (X, y)."""
         if y is None:
             return -measure(self.predict, X).log_loss
         return -measure(self.predict, _as_stream(X, y), "train").log_loss
 
     def evaluator(self, game: Game, made: Mapping[str, Any] | None = None) -> LinearEval:
-        """The Eval for a game with these features; `made` adds to what its file will tell about its origin.
+        """Return the evaluator for a game with these features; `made` adds to what its file will tell about its origin.
 
         Arrays tell no phases: what was fitted to them serves all phases of the game.
         """
@@ -241,13 +247,13 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
 
 def _unstandardise(theta: np.ndarray, summary: Summary) -> tuple[np.ndarray, np.ndarray]:
-    """(weights, bias) on the features as they are."""
+    """Return (weights, bias) on the features as they are."""
     weights = theta[:, :-1] * summary.inverse_scale
     return weights, theta[:, -1] - weights @ summary.mean
 
 
 def _as_stream(X: Any, y: Any) -> RecordStream:
-    """Arrays as a stream: each row a game of its own, nothing held out."""
+    """Return arrays as a stream: each row a game of its own, nothing held out."""
     if y is None:
         if not hasattr(X, "batches"):
             raise DataError(f"fit was given a {type(X).__name__} without outcomes: call fit(stream) or fit(X, y)")

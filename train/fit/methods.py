@@ -1,6 +1,6 @@
 """The ways to learn linear weights: each takes one pass of sums over the records, most of them more passes after it.
 
-Every method answers with standardised coefficients per phase; `train/fit/linear.py` turns them into weights of an Eval.
+Every method answers with standardised coefficients per phase; `train/fit/linear.py` turns them into an evaluator's.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Settings:
     def newton(
         self, sums: Sums, prior: np.ndarray, penalty: np.ndarray, start: np.ndarray | None = None
     ) -> tuple[np.ndarray, int]:
-        """(theta, passes), with the patience that was asked for."""
+        """Return (theta, passes), with the patience that was asked for."""
         return newton(sums, prior, penalty, max_iter=self.max_iter, tol=self.tol, start=start)
 
 
@@ -76,7 +76,7 @@ class Fitted:
 
 
 def records(stream: RecordStream, summary: Summary) -> Iterator[Triple]:
-    """(features, phase, outcome): a further pass over the training records, which `summarise` has checked."""
+    """Yield (features, phase, outcome): a further pass over the training records, which `summarise` has checked."""
     seen = 0
     for b in stream.batches("train"):
         seen += len(b.outcome)
@@ -90,7 +90,10 @@ def common_penalty(d: int, alpha: float) -> np.ndarray:
 
 
 def taper_penalty(d: int, settings: Settings, extra: int = 0) -> np.ndarray:
-    """For (half the change, the middle, extra): the change is penalised as a phase's distance from the others."""
+    """Return the penalty for (half the change, the middle, extra).
+
+    The change is penalised as a phase's distance from the others.
+    """
     return np.concatenate([np.full(d, settings.phase_alpha), common_penalty(d, settings.alpha), np.zeros(extra)])
 
 
@@ -105,7 +108,7 @@ def fit_ridge(stream: RecordStream, summary: Summary, settings: Settings) -> Fit
 
 
 def fit_lasso(stream: RecordStream, summary: Summary, settings: Settings) -> Fitted:
-    """The features are selected for all phases together; then, if `relax`, ridge fits those that are left."""
+    """Select the features for all phases together; then, if `relax`, fit those that are left by ridge."""
     l1_ratio = 1.0 if settings.method == "lasso" else settings.l1_ratio
     common = select(summary, settings.alpha, l1_ratio)
     kept = common != 0.0
@@ -117,7 +120,10 @@ def fit_lasso(stream: RecordStream, summary: Summary, settings: Settings) -> Fit
 def _pooled_ridge(
     summary: Summary, settings: Settings, kept: np.ndarray, common: np.ndarray | None = None
 ) -> np.ndarray:
-    """float64[n_phases, n_features + 1]; `common`: the coefficients of all phases together, if they are known."""
+    """Return float64[n_phases, n_features + 1].
+
+    common: the coefficients of all phases together, if they are known.
+    """
     some = np.append(kept, True)
     gram, target = summary.gram[:, some][:, :, some], summary.target[:, some]
     p, d = target.shape
@@ -151,7 +157,7 @@ def fit_logistic(stream: RecordStream, summary: Summary, settings: Settings) -> 
 
 
 def information(summary: Summary) -> float:
-    """What a record tells about log odds, as a share of what one with even chances tells.
+    """Return what a record tells about log odds, as a share of what one with even chances tells.
 
     Penalties count such records. Where utility accumulates, the best is only a bound, as in 2048, and what is still to
     come may be a two-hundredth of it: penalties as they are would leave nothing of the weights.
@@ -161,7 +167,7 @@ def information(summary: Summary) -> float:
 
 
 def newton_phases(rows: Rows, summary: Summary, settings: Settings) -> Fitted:
-    """All phases together, then each with a penalty on its distance; or the two ends of the taper at once."""
+    """Fit all phases together, then each with a penalty on its distance; or the two ends of the taper at once."""
     p, d = summary.target.shape
 
     def sums(theta: np.ndarray) -> Triple:
@@ -181,6 +187,6 @@ def newton_phases(rows: Rows, summary: Summary, settings: Settings) -> Fitted:
 
 
 def first_step(summary: Summary, settings: Settings) -> np.ndarray:
-    """float64[n_features + 1]: where Newton's first step from nothing leads; it is known without a pass."""
+    """Return float64[n_features + 1]: where Newton's first step from nothing leads; it is known without a pass."""
     gram, target = summary.gram.sum(axis=0), summary.target.sum(axis=0)
     return 2.0 * solve_ridge(gram, target, common_penalty(len(target), 4.0 * settings.alpha))

@@ -24,7 +24,7 @@ Predict = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def bounded(values: np.ndarray) -> np.ndarray:
-    """The values, strictly between a loss and a win, as every Eval keeps them."""
+    """Return the values, strictly between a loss and a win, as every evaluator keeps them."""
     inside: np.ndarray = np.clip(values, -BOUND, BOUND)
     return inside
 
@@ -32,13 +32,13 @@ def bounded(values: np.ndarray) -> np.ndarray:
 def predict_linear(
     weights: np.ndarray, bias: np.ndarray, features: np.ndarray, phase: np.ndarray, squash: str = "tanh"
 ) -> np.ndarray:
-    """float64[n]: what a LinearEval says, for many rows at once."""
+    """Return what a LinearEval says, float64[n], for many rows at once."""
     raw = np.einsum("ij,ij->i", features, weights[phase]) + bias[phase]
     return bounded(np.tanh(raw) if squash == "tanh" else raw)
 
 
 def predict_mlp(tensors: Mapping[str, np.ndarray], features: np.ndarray, phase: np.ndarray) -> np.ndarray:
-    """float64[n]: what an MlpEval says, up to the order in which it adds."""
+    """Return what an MlpEval says, float64[n], up to the order in which it adds."""
     h1 = np.maximum(features @ tensors["w1"] + tensors["b1"][phase], 0)
     h2 = np.maximum(h1 @ tensors["w2"] + tensors["b2"], 0)
     raw = (h2 @ tensors["w3"]).astype(np.float64) + tensors["b3"][0]
@@ -46,7 +46,10 @@ def predict_mlp(tensors: Mapping[str, np.ndarray], features: np.ndarray, phase: 
 
 
 def predictor(evaluator: FeatureEval) -> Predict:
-    """The Eval as a function of recorded features: a learned one, a hand-written one, or one from a file."""
+    """Return the evaluator as a function of recorded features.
+
+    It may be a learned one, a hand-written one, or one from a file.
+    """
     if isinstance(evaluator, LinearEval):
         weights, bias = evaluator.weights.astype(np.float64), evaluator.bias.astype(np.float64)
         return lambda features, phase: predict_linear(weights, bias, features, phase, evaluator.squash)
@@ -113,7 +116,7 @@ class _ByGame:
         """Hits and trials of the game that the last batch ended with: the next one may begin with it."""
 
     def add(self, game: np.ndarray, which: np.ndarray, hits: np.ndarray) -> None:
-        """Record i is a trial of share which[i], with hits[i] hits (0 to 1)."""
+        """Add records: record i is a trial of share which[i], with hits[i] hits (0 to 1)."""
         numbers, index = np.unique(game, return_inverse=True)
         cell, cells = index * self.k + which, len(numbers) * self.k
         sums = np.array([np.bincount(cell, w, cells) for w in (hits, None)]).reshape(2, len(numbers), self.k)
@@ -192,7 +195,7 @@ def _entropy(p: float) -> float:
 
 
 def measure(predict: Predict, stream: RecordStream, split: str = "test", *, bins: int = 20) -> Metrics:
-    """The quality of `predict` on one split of the stream, in one pass."""
+    """Return the quality of `predict` on one split of the stream, in one pass."""
     sums = _Sums(bins)
     for b in checked(stream, split):
         v = np.asarray(predict(b.features, b.phase), np.float64)

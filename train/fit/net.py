@@ -57,7 +57,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         shuffle_rows: int = 1 << 18,
         seed: int = 0,
     ) -> None:
-        """Only stores; `fit` checks.
+        """Only store the settings; `fit` checks them.
 
         hidden: units in the two hidden layers.
         epochs: passes over the training records, at most.
@@ -98,12 +98,15 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return self
 
     def predict(self, features: np.ndarray, phase: np.ndarray) -> np.ndarray:
-        """float64[n]: the value of each row to its player to move."""
+        """Return the value of each row to its player to move, float64[n]."""
         check_is_fitted(self)
         return predict_mlp(self.tensors_, features, phase)
 
     def evaluator(self, game: Game, made: Mapping[str, Any] | None = None) -> MlpEval:
-        """The Eval for a game with these features; `made` adds to what its file will tell about its origin."""
+        """Return the evaluator for a game with these features.
+
+        `made` adds to what its file will tell about its origin.
+        """
         check_is_fitted(self)
         check_fits(self.feature_names_, self.n_phases_, game)
         origin = {
@@ -146,7 +149,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def _epoch(
         self, stream: RecordStream, summary: Summary, net: dict[str, torch.Tensor], optimizer: Any, epoch: int
     ) -> float:
-        """One pass over the training records; returns its mean loss."""
+        """Make one pass over the training records; return its mean loss."""
         seen, total = 0, 0.0
         rng = np.random.default_rng([self.seed, epoch])
         for rows in self._minibatches(stream, summary, rng):
@@ -163,7 +166,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return total / seen
 
     def _minibatches(self, stream: RecordStream, summary: Summary, rng: np.random.Generator) -> Iterator[Rows]:
-        """The training records in random order, as far as a buffer of shuffle_rows allows."""
+        """Yield the training records in random order, as far as a buffer of shuffle_rows allows."""
         pool: list[Rows] = []
         for b in stream.batches("train"):
             pool.append(_standardise(b, summary))
@@ -176,7 +179,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             yield from self._cut(_shuffle(pool, rng))
 
     def _cut(self, rows: Rows) -> Iterator[Rows]:
-        """Even pieces of about batch_size: a last piece of three records would be a step of pure noise."""
+        """Return even pieces of about batch_size: a last piece of three records would be a step of pure noise."""
         pieces = math.ceil(len(rows[2]) / self.batch_size)
         yield from zip(*(np.array_split(column, pieces) for column in rows), strict=True)
 
@@ -188,7 +191,10 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
 # --- the net, in torch ---------------------------------------------------------------------------------------------
 def _initial(n_features: int, n_phases: int, hidden: tuple[int, int], seed: int) -> dict[str, torch.Tensor]:
-    """He's initialisation. Phases share the bias b1 and add d1: a phase without records keeps the common one."""
+    """Return weights by He's initialisation.
+
+    Phases share the bias b1 and add d1: a phase without records keeps the common one.
+    """
     import torch
 
     generator = torch.Generator().manual_seed(seed)
@@ -209,7 +215,7 @@ def _initial(n_features: int, n_phases: int, hidden: tuple[int, int], seed: int)
 
 
 def _loss(net: dict[str, torch.Tensor], rows: Rows) -> torch.Tensor:
-    """Mean cross-entropy of the rows. The value is tanh(z), so the log odds of a win are 2 z."""
+    """Return the mean cross-entropy of the rows. The value is tanh(z), so the log odds of a win are 2 z."""
     import torch
 
     x, phase, q = (torch.from_numpy(column) for column in rows)
@@ -235,7 +241,7 @@ def _copy(net: dict[str, torch.Tensor]) -> dict[str, np.ndarray]:
 
 
 def _fold(net: dict[str, np.ndarray], summary: Summary) -> dict[str, np.ndarray]:
-    """The tensors of an MlpEval, which sees raw features: scaling goes into w1, the means and phases into b1."""
+    """Return the tensors of an MlpEval, which sees raw features: scaling goes into w1, the means and phases into b1."""
     w1 = net["w1"].astype(np.float64) * summary.inverse_scale[:, None]
     b1 = net["b1"].astype(np.float64) + net["d1"] - summary.mean @ w1
     folded = {"w1": w1, "b1": b1, **{k: net[k] for k in ("w2", "b2", "w3", "b3")}}

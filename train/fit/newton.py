@@ -22,7 +22,10 @@ Sums = Callable[[np.ndarray], Triple]
 
 
 def logistic_sums(rows: Rows, theta: np.ndarray) -> Triple:
-    """(gram [g, d, d], slope [g, d], loss [g]): second and first derivatives and the log loss at `theta` [g, d]."""
+    """Return (gram [g, d, d], slope [g, d], loss [g]): the second and first derivatives and the log loss.
+
+    They are those at `theta` [g, d].
+    """
     groups, d = theta.shape
     gram, slope, loss = np.zeros((groups, d, d)), np.zeros((groups, d)), np.zeros(groups)
     for z, q, group in rows():
@@ -40,7 +43,9 @@ def logistic_sums(rows: Rows, theta: np.ndarray) -> Triple:
 def newton(
     sums: Sums, prior: np.ndarray, penalty: np.ndarray, *, max_iter: int, tol: float, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, int]:
-    """(theta [g, d], passes): each group's least loss + sum of penalty/2 (theta - prior)^2, by reweighted ridge.
+    """Return (theta [g, d], passes), by reweighted ridge.
+
+    theta is where each group has the least loss + sum of penalty/2 (theta - prior)^2.
 
     Each pass gives the loss and the next step; a step that made the loss worse is halved and tried again.
     penalty: [d], 0 for a coefficient that is free. start: where to begin, `prior` if it is not given.
@@ -73,7 +78,10 @@ def newton(
 
 
 def solve_ridge(gram: np.ndarray, target: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """float64[d]: the t with least t' gram t - 2 target' t + sum of penalty t^2; a penalty of 0 leaves it free."""
+    """Return float64[d]: the t with least t' gram t - 2 target' t + sum of penalty t^2.
+
+    A penalty of 0 leaves it free.
+    """
     free = penalty == 0.0
     if free.any():  # what is left of the others after the free columns have explained what they can
         held = ~free
@@ -99,7 +107,10 @@ def solve_ridge(gram: np.ndarray, target: np.ndarray, penalty: np.ndarray) -> np
 
 
 def square_root(gram: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(x [r, d], y [r]) with x'x = gram and x'y = target, r its rank: a small data set that stands for all records."""
+    """Return (x [r, d], y [r]) with x'x = gram and x'y = target, r its rank.
+
+    It is a small data set that stands for all records.
+    """
     values, vectors = np.linalg.eigh(gram)
     keep = values > max(values[-1], 0.0) * len(values) * np.finfo(float).eps
     root = np.sqrt(values[keep])

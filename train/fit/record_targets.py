@@ -13,12 +13,12 @@ from evallearn.train.leaves import BlendedStream, QuietStream
 
 
 def first_stream(target: str, dataset: Dataset, blend: float) -> RecordStream:
-    """Return what an Eval is fitted to at first."""
+    """Return what an evaluator is fitted to at first."""
     return BlendedStream(dataset, blend) if target == "blend" else dataset
 
 
 def quiet_scale(stream: QuietStream) -> float:
-    """Return Texel's K: the factor for the Eval that found the leaves, by the outcomes there."""
+    """Return Texel's K: the factor for the evaluator that found the leaves, by the outcomes there."""
     weights, bias = stream.evaluator.weights.astype(np.float64), stream.evaluator.bias.astype(np.float64)
 
     def predictions() -> Iterator[tuple[np.ndarray, np.ndarray]]:

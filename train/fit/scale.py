@@ -15,7 +15,7 @@ BINS = 8192
 def fit_scale(
     predictions: Iterable[tuple[np.ndarray, np.ndarray]], alpha: float, *, max_iter: int, tol: float
 ) -> float:
-    """K, shrunk towards 1 by `alpha` records, which only matters where they are few or perfectly predicted.
+    """Return K, shrunk towards 1 by `alpha` records, which only matters where they are few or perfectly predicted.
 
     predictions: pairs (prediction [n], outcome [n] in [-1, 1]), chunk by chunk.
     """

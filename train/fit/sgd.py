@@ -28,7 +28,10 @@ class PooledSgd:
     """
 
     def __init__(self, settings: Settings, n_phases: int, expected: float, average_from: int) -> None:
-        """expected: records of an epoch. average_from: records after which the weights are averaged."""
+        """Set up the learners.
+
+        expected: records of an epoch. average_from: records after which the weights are averaged.
+        """
         self.settings, self.n_phases = settings, n_phases
         self.taper = settings.taper and n_phases > 1
         self.seen = np.zeros(n_phases, np.int64)
@@ -43,7 +46,7 @@ class PooledSgd:
         )  # fmt: skip
 
     def learn(self, z: np.ndarray, phase: np.ndarray, y: np.ndarray) -> None:
-        """z: float64[n, n_features], standardised."""
+        """Learn from z: float64[n, n_features], standardised."""
         q = (1.0 + y) / 2.0
         self.seen += np.bincount(phase, minlength=self.n_phases)
         if self.taper:
@@ -56,7 +59,7 @@ class PooledSgd:
             list(pool.map(lambda job: _learn(job[0], job[1], z, q), jobs))
 
     def theta(self) -> np.ndarray:
-        """float64[n_phases, n_features + 1]: log odds."""
+        """Return float64[n_phases, n_features + 1]: log odds."""
         common = _coefficients(self.common)
         if self.taper:
             change, middle = np.split(common, 2)
@@ -71,7 +74,7 @@ class PooledSgd:
 
 
 def _learn(model: SGDClassifier, rows: np.ndarray, z: np.ndarray, q: np.ndarray) -> None:
-    """From some rows of z. A draw is two rows of half a weight, one won and one lost."""
+    """Learn from some rows of z. A draw is two rows of half a weight, one won and one lost."""
     model.eta0 = STEP / (z.shape[1] + 1.0)
     won, lost = rows[q[rows] > 0.0], rows[q[rows] < 1.0]
     x, weight = z.take(np.append(won, lost), axis=0), np.append(q[won], 1.0 - q[lost])
@@ -86,7 +89,7 @@ def _coefficients(model: SGDClassifier) -> np.ndarray:
 
 
 def fit_sgd(stream: RecordStream, summary: Summary, settings: Settings) -> Fitted:
-    """`epochs` passes; the weights are averaged from the second on (of a single one, over its second half)."""
+    """Make `epochs` passes; the weights are averaged from the second on (of a single one, over its second half)."""
     n = summary.n_records
     model = PooledSgd(settings, stream.n_phases, n, n if settings.epochs > 1 else n // 2)
     for _ in range(settings.epochs):

@@ -16,7 +16,7 @@ GAP = 1e-8
 
 
 def noise_level(summary: Summary) -> float:
-    """The correlation with the outcome that the luckiest of the features reaches if none means anything.
+    """Return the correlation with the outcome that the luckiest of the features reaches if none means anything.
 
     It is the universal threshold sqrt(2 ln(2 d) / n) of Donoho and Johnstone. Records count as independent; where
     the n records of a game repeat each other, alpha = sqrt(n) is the same threshold for games.
@@ -25,7 +25,7 @@ def noise_level(summary: Summary) -> float:
 
 
 def select(summary: Summary, alpha: float, l1_ratio: float) -> np.ndarray:
-    """float64[n_features]: the standardised weights of all phases together, many of them 0.
+    """Return the standardised weights of all phases together, float64[n_features], many of them 0.
 
     They have the least |y - z w|^2 / 2n + level |w|_1 + level (1 - l1_ratio) / l1_ratio |w|^2 / 2, where level is
     alpha times the noise level and z, y have a mean of 0. Raises SpecError if no feature is left.
@@ -48,7 +48,7 @@ def select(summary: Summary, alpha: float, l1_ratio: float) -> np.ndarray:
 
 
 def centred(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
-    """(gram [f, f], target [f]) of all phases together, after the constant has explained what it can."""
+    """Return (gram [f, f], target [f]) of all phases together, after the constant has explained what it can."""
     gram, target = summary.gram.sum(axis=0), summary.target.sum(axis=0)
     share = gram[:-1, -1] / gram[-1, -1]
     return gram[:-1, :-1] - np.outer(share, gram[-1, :-1]), target[:-1] - share * target[-1]

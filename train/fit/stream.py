@@ -60,10 +60,13 @@ class RecordStream(Protocol):
 
     @property
     def checksum(self) -> str:
-        """Changes whenever any record does."""
+        """A text that changes whenever any record does."""
 
     def batches(self, split: str) -> Iterator[RecordBatch]:
-        """The records of "train" or "test", a bounded number of rows at a time; each call starts from the front."""
+        """Yield the records of "train" or "test", a bounded number of rows at a time.
+
+        Each call starts from the front.
+        """
 
 
 class ArrayStream:
@@ -82,7 +85,10 @@ class ArrayStream:
         seed: int = 0,
         batch_rows: int = 65536,
     ) -> None:
-        """features: [n, n_features]; outcome, game, phase: [n]. `game` has no default: the split needs it."""
+        """Take features: [n, n_features]; outcome, game, phase: [n].
+
+        `game` has no default: the split needs it.
+        """
         x = np.ascontiguousarray(features, np.float32)
         if x.ndim != 2:
             raise DataError(f"features have shape {x.shape}: give one row per record, one column per feature")
@@ -124,7 +130,7 @@ class ArrayStream:
 
 
 def checked(stream: RecordStream, split: str) -> Iterator[RecordBatch]:
-    """The batches of a stream whose shapes, phases, outcomes and features are as promised. Raises DataError."""
+    """Yield the batches of a stream whose shapes, phases, outcomes and features are as promised. Raises DataError."""
     for b in stream.batches(split):
         n = len(b.outcome)
         if b.features.shape != (n, stream.n_features) or b.phase.shape != (n,) or b.game.shape != (n,):
@@ -178,7 +184,7 @@ class Summary:
     """float64[n_phases, n_features + 1]: the sums of z * outcome."""
 
     def design(self, features: np.ndarray, extra: int = 0) -> np.ndarray:
-        """float64[n, n_features + 1 + extra]: z of each row, and as many more columns of ones."""
+        """Return float64[n, n_features + 1 + extra]: z of each row, and as many more columns of ones."""
         n, f = features.shape
         z = np.ones((n, f + 1 + extra))
         z[:, :f] = features
@@ -194,7 +200,7 @@ class Summary:
 
 
 def by_group(group: np.ndarray, n_groups: int) -> Iterator[tuple[int, Any]]:
-    """(group, its rows) for each group that occurs."""
+    """Yield (group, its rows) for each group that occurs."""
     if n_groups == 1:
         yield 0, slice(None)
         return
@@ -207,14 +213,14 @@ def by_group(group: np.ndarray, n_groups: int) -> Iterator[tuple[int, Any]]:
 
 
 def chunks(b: RecordBatch) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """(features, phase, outcome) of a batch, a cacheful at a time."""
+    """Yield (features, phase, outcome) of a batch, a cacheful at a time."""
     for i in range(0, len(b.outcome), CHUNK):
         rows = slice(i, i + CHUNK)
         yield b.features[rows], b.phase[rows], b.outcome[rows]
 
 
 def summarise(stream: RecordStream) -> Summary:
-    """One checked pass over the training records. Raises DataError if there is nothing to learn from them."""
+    """Make one checked pass over the training records. Raises DataError if there is nothing to learn from them."""
     p, f = stream.n_phases, stream.n_features
     gram, target, count = np.zeros((p, f + 1, f + 1)), np.zeros((p, f + 1)), np.zeros(p, np.int64)
     low, high, outcomes = np.full(f, np.inf), np.full(f, -np.inf), (np.inf, -np.inf)
@@ -246,7 +252,10 @@ def summarise(stream: RecordStream) -> Summary:
 def _standardised(
     gram: np.ndarray, target: np.ndarray, count: np.ndarray, shift: np.ndarray, constant: np.ndarray
 ) -> Summary:
-    """The sums about `shift` as sums of standardised features: a linear map, applied to both sides of the Gram."""
+    """Return the sums about `shift` as sums of standardised features.
+
+    It is a linear map, applied to both sides of the Gram.
+    """
     n, total = int(count.sum()), gram.sum(axis=0)
     off = total[:-1, -1] / n
     variance = np.maximum(np.diag(total)[:-1] / n - off**2, 0.0)
@@ -267,17 +276,17 @@ def check_same_length(seen: int, expected: int) -> None:
 
 
 def unnamed(n: int) -> tuple[str, ...]:
-    """The names of columns that have none: they are taken for those of the game, in its order."""
+    """Return the names of columns that have none: they are taken for those of the game, in its order."""
     return tuple(f"x{i}" for i in range(n))
 
 
 def is_unnamed(names: tuple[str, ...]) -> bool:
-    """True if the columns were given no names."""
+    """Return True if the columns were given no names."""
     return names == unnamed(len(names))
 
 
 def check_fits(stream_names: tuple[str, ...], n_phases: int, game: Game) -> None:
-    """Refuse to build an Eval of a game whose features or phases are not those that were learned from."""
+    """Refuse to build an evaluator of a game whose features or phases are not those that were learned from."""
     names, known = tuple(game.feature_names), f"{game.name} v{game.version}"
     if len(stream_names) != len(names):
         remedy = f"compute all of {known}, in its order" if is_unnamed(stream_names) else "generate the records again"

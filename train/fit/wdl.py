@@ -29,7 +29,7 @@ from evallearn.train.fit.stream import RecordStream, Summary
 
 
 def fit_wdl(stream: RecordStream, summary: Summary, settings: Settings) -> Fitted:
-    """Fits eta and the draw margin; without a draw, that is the logistic regression."""
+    """Fit eta and the draw margin; without a draw, that is the logistic regression."""
     counts = count_outcomes(stream, summary)
     if not counts[1].any():
         return fit_logistic(stream, summary, settings)
@@ -54,7 +54,10 @@ def fit_wdl(stream: RecordStream, summary: Summary, settings: Settings) -> Fitte
 
 
 def count_outcomes(stream: RecordStream, summary: Summary) -> np.ndarray:
-    """int64[3, n_phases]: losses, draws and wins. Raises DataError if there are others, or only one side ever won."""
+    """Return int64[3, n_phases]: losses, draws and wins.
+
+    Raises DataError if there are others, or only one side ever won.
+    """
     counts = np.zeros((3, len(summary.gram)), np.int64)
     for _, phase, y in records(stream, summary):
         odd = y[(y != -1) & (y != 0) & (y != 1)]
@@ -75,13 +78,16 @@ def count_outcomes(stream: RecordStream, summary: Summary) -> np.ndarray:
 
 
 def probabilities(eta: np.ndarray, margin: float) -> np.ndarray:
-    """float64[n, 3]: the probabilities of a loss, a draw and a win."""
+    """Return the probabilities of a loss, a draw and a win, float64[n, 3]."""
     win, loss = ((1.0 + np.tanh((sign * eta - margin) / 2.0)) / 2.0 for sign in (1.0, -1.0))
     return np.stack([loss, 1.0 - win - loss, win], axis=1)
 
 
 def _rows(stream: RecordStream, summary: Summary) -> Rows:
-    """A win or a draw asks whether eta exceeded the margin; a draw or a loss, whether it exceeded minus the margin."""
+    """Return the rows of the two questions that records answer.
+
+    A win or a draw asks whether eta exceeded the margin; a draw or a loss, whether it exceeded minus the margin.
+    """
 
     def rows() -> Iterator[Triple]:
         for x, phase, y in records(stream, summary):
@@ -95,7 +101,7 @@ def _rows(stream: RecordStream, summary: Summary) -> Rows:
 
 
 def _sums(rows: Rows, draws: np.ndarray) -> Sums:
-    """The sums at theta [g, d + 1], the margin last. draws: [g]."""
+    """Return the sums at theta [g, d + 1], the margin last. draws: [g]."""
 
     def sums(theta: np.ndarray) -> Triple:
         margin = theta[:, -1]
@@ -112,7 +118,7 @@ def _sums(rows: Rows, draws: np.ndarray) -> Sums:
 
 
 def _at_margin(rows: Rows, margin: float) -> Sums:
-    """The sums at theta [g, d], where the margin stays as it is."""
+    """Return the sums at theta [g, d], where the margin stays as it is."""
 
     def sums(theta: np.ndarray) -> Triple:
         gram, slope, loss = logistic_sums(rows, np.hstack([theta, np.full((len(theta), 1), margin)]))

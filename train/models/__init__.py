@@ -54,7 +54,7 @@ class Model(Protocol):
     def weights(self) -> np.ndarray: ...
     @property
     def arrays(self) -> Arrays:
-        """What hooks get."""
+        """Return what hooks get."""
 
     def usual(self, target: str) -> Mapping[str, Any]:
         """Return the settings of self-play that suit it and the target, where none are given."""

@@ -43,7 +43,9 @@ class LinearModel:
         per_phase: bool = True,
         temporal_coherence: bool = False,
     ) -> None:
-        """start: the weights to begin with; None: 0. features: those that may get a weight; none named: all.
+        """Set up the model.
+
+        start: the weights to begin with; None: 0. features: those that may get a weight; none named: all.
 
         Raises SpecError for a game in which an evaluator cannot learn from its own alpha-beta.
         """
@@ -58,7 +60,7 @@ class LinearModel:
         self.record = self._record()
 
     def _record(self) -> np.ndarray:
-        """The evaluator's record: its weights, and what is noted about them."""
+        """Return the evaluator's record: its weights, and what is noted about them."""
         n, p = len(self.game.feature_names), self.game.n_phases
         fields: list[Any] = [
             ("weights", "f8", (p, n)), ("bias", "f8", (p,)), ("x", "f4", (n,)),
@@ -79,7 +81,7 @@ class LinearModel:
 
     @property
     def arrays(self) -> Arrays:
-        """What hooks get."""
+        """Return what hooks get."""
         return self.weights, self.record["error_sums"][0], self.record
 
     def usual(self, target: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from numba import njit
 
 @njit
 def evaluate_mover(s, record):
-    """EVAL, as the searches of the learner ask it: kernels of their own, because its record has other fields."""
+    """Ask EVAL for the searches of the learner: kernels of their own, because its record has other fields."""
     return own_evaluate(s, record)
 
 
@@ -37,12 +37,12 @@ def predict(row, k, weights, sums, record):
 
 @njit
 def prefetch(row, k, weights, sums, record):
-    """So few weights are at hand."""
+    """Do nothing: so few weights are at hand."""
 
 
 @njit
 def cell(i, record):
-    """No adversary plays where moves are searched."""
+    """Return 0: no adversary plays where moves are searched."""
     return 0
 
 

@@ -29,7 +29,7 @@ class MergedTables:
     """Twins of a model, itself the first, which `merge` makes the same again."""
 
     def __init__(self, model: PatternModel, learners: int) -> None:
-        """Raises SpecError without temporal coherence, whose sums tell who has learned what."""
+        """Raise SpecError without temporal coherence, whose sums tell who has learned what."""
         if not model.settings.temporal_coherence:
             raise SpecError(
                 f"learners={learners} need the sums that temporal_coherence keeps: switch it on, or take 1 learner"

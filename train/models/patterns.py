@@ -74,9 +74,11 @@ class PatternModel:
         quantum: float = 0.0,
         prune_below: float = 0.0,
     ) -> None:
-        """patterns: a set of the game by its name, or a set; None: its first. The others are those of PatternSettings.
+        """Set up the model.
 
-        Raises SpecError for a game that has no compiled floor with cells, or no two movers in turn.
+        patterns: a set of the game by its name, or a set; None: its first. The others are those of PatternSettings.
+
+        Raises SpecError for a game that has no compiled backend with cells, or no two movers in turn.
         """
         if not game.pattern_sets and not isinstance(patterns, PatternSet):
             raise SpecError(f"{game.name} declares no pattern sets: give it pattern_sets, or hand in a PatternSet")
@@ -114,7 +116,7 @@ class PatternModel:
 
     @property
     def arrays(self) -> Arrays:
-        """What hooks get."""
+        """Return what hooks get."""
         return self.weights, self.error_sums, self.record
 
     def tables(self) -> np.ndarray:

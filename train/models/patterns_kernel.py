@@ -29,7 +29,7 @@ def read(s, row, weights, sums, record):
 
 @njit(inline="always")
 def predict(row, start, weights, sums, record):
-    """Four sums side by side are twice as fast as one, and the order is fixed."""
+    """Return the prediction, by four sums side by side: twice as fast as one, and the order is fixed."""
     a = b = c = d = 0.0
     n = N_PLACES - N_PLACES % 4
     for p in range(0, n, 4):
@@ -70,9 +70,9 @@ def cell(i, record):
 
 @njit(inline="always")
 def visit(row, record):
-    """Tables count nothing."""
+    """Do nothing: tables count nothing."""
 
 
 @njit(inline="always")
 def take(step, record):
-    """Nor do they learn from nodes."""
+    """Do nothing: tables do not learn from nodes either."""

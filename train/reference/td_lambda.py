@@ -33,10 +33,10 @@ class Model(Protocol):
     weights: np.ndarray
 
     def outputs(self, x: np.ndarray) -> np.ndarray:
-        """float64[k]"""
+        """Return float64[k]."""
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        """float64[k, n_weights]"""
+        """Return float64[k, n_weights]."""
 
 
 class Mlp:
@@ -49,7 +49,7 @@ class Mlp:
         self.weights = np.concatenate([w1.ravel(), np.zeros(hidden), w2.ravel(), np.zeros(outputs)])
 
     def layers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """w1 [inputs, hidden], b1 [hidden], w2 [hidden, outputs], b2 [outputs], as views of the weights."""
+        """Return w1 [inputs, hidden], b1 [hidden], w2 [hidden, outputs], b2 [outputs], as views of the weights."""
         f, h, k = self.inputs, self.hidden, self.n_outputs
         w1, b1, w2, b2 = np.split(self.weights, np.cumsum([f * h, h, h * k]))
         return w1.reshape(f, h), b1, w2.reshape(h, k), b2
@@ -79,7 +79,7 @@ def sigmoid(z: np.ndarray) -> np.ndarray:
 
 # --- one chain, with weights that stay as they are -------------------------------------------------------------------
 def lambda_returns(values: np.ndarray, lambda_: float) -> np.ndarray:
-    """float64[t, k] from the values of all states and the result, float64[t + 1, k], by the definition:
+    """Return float64[t, k] from the values of all states and the result, float64[t + 1, k], by the definition.
 
     G[t] = (1 - lambda) * sum over n of lambda**(n - 1) * (the value n steps later) + what is left of the result.
     """
@@ -92,14 +92,14 @@ def lambda_returns(values: np.ndarray, lambda_: float) -> np.ndarray:
 
 
 def forward_update(values: np.ndarray, gradients: np.ndarray, lambda_: float) -> np.ndarray:
-    """float64[n_weights]: what a chain teaches if every state moves towards its lambda-return."""
+    """Return what a chain teaches if every state moves towards its lambda-return, float64[n_weights]."""
     errors = lambda_returns(values, lambda_) - values[:-1]
     result: np.ndarray = np.einsum("tk,tkn->n", errors, gradients)
     return result
 
 
 def backward_update(values: np.ndarray, gradients: np.ndarray, lambda_: float) -> np.ndarray:
-    """The same by eligibility traces, without looking ahead by more than a step."""
+    """Return the same by eligibility traces, without looking ahead by more than a step."""
     traces, total = np.zeros(gradients.shape[1:]), np.zeros(gradients.shape[2])
     for t in range(len(gradients)):
         traces = lambda_ * traces + gradients[t]
@@ -115,18 +115,18 @@ class Traces:
         self.begin()
 
     def begin(self) -> None:
-        """A new chain: what happened before is not its doing."""
+        """Begin a new chain: what happened before is not its doing."""
         self.e: np.ndarray | float = 0.0
 
     def step(self, weights: np.ndarray, value: np.ndarray, gradient: np.ndarray, following: np.ndarray) -> None:
-        """From a state to the next one, or to the result."""
+        """Learn from a step from a state to the next one, or to the result."""
         self.e = self.lambda_ * self.e + gradient
         weights += self.alpha * ((following - value) @ self.e)
 
 
 # --- games against itself --------------------------------------------------------------------------------------------
 class TdLambda:
-    """A network that learns a two-player zero-sum game, plain floor or compiled, with or without dice."""
+    """A network that learns a two-player zero-sum game, on the python or the compiled backend, with or without dice."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class TdLambda:
         self.traces, self.rng = Traces(alpha, lambda_), random.Random(seed)
 
     def outputs(self, s: State) -> np.ndarray:
-        """Y(s): what player 0 may expect of `s`; at the end the result."""
+        """Return Y(s): what player 0 may expect of `s`; at the end the result."""
         if self.game.is_terminal(s):
             u = self.game.utility(s, 0)  # a draw is half a win, where no level is its own
             return np.clip((u - self.levels[:-1]) / np.diff(self.levels), 0.0, 1.0)
@@ -155,7 +155,7 @@ class TdLambda:
         return y if self.game.viewer(s) == 0 else 1 - y[::-1]
 
     def gradient(self, s: State) -> np.ndarray:
-        """How Y(s) depends on the weights."""
+        """Return how Y(s) depends on the weights."""
         g = self.model.gradient(self.inputs(s))
         return g if self.game.viewer(s) == 0 else -g[::-1]
 
@@ -163,16 +163,16 @@ class TdLambda:
         return np.asarray(self.game.features(s, self.game.viewer(s)), float)
 
     def evaluate(self, s: State, player: int) -> float:
-        """What `s` is worth to `player`."""
+        """Return what `s` is worth to `player`."""
         value = float(self.levels[0] + np.diff(self.levels) @ self.outputs(s))
         return value if player == 0 else -value
 
     def evaluator(self) -> FunctionEval:
-        """The network as it is now, for searches and matches."""
+        """Return the network as it is now, for searches and matches."""
         return FunctionEval(self.game, self.evaluate)
 
     def learn(self, games: int) -> None:
-        """So many games against itself."""
+        """Learn from so many games against itself."""
         for _ in range(games):
             self.traces.begin()
             chain = self.play()
@@ -183,7 +183,7 @@ class TdLambda:
             self.games += 1
 
     def play(self) -> Iterator[State]:
-        """The start, and what every move leaves behind; it plays with the weights of the moment."""
+        """Yield the start, and what every move leaves behind; it plays with the weights of the moment."""
         game, s = self.game, self.game.initial()
         yield s
         while not game.is_terminal(s):
@@ -197,7 +197,7 @@ class TdLambda:
                 yield s
 
     def choose(self, s: State) -> Action:
-        """The best move one ply ahead, or now and then any."""
+        """Return the best move one ply ahead, or now and then any."""
         game, player = self.game, self.game.to_play(s)
         actions: Sequence[Action] = game.actions(s)
         if self.rng.random() < self.epsilon:

@@ -28,7 +28,7 @@ REMEDY = "delete it to begin anew"
 def save_checkpoint(
     path: Path, kind: str, recipe: Mapping[str, Any], counters: Mapping[str, Any], tensors: Mapping[str, np.ndarray]
 ) -> None:
-    """All that `read_checkpoint` needs, in a file that is whole or absent; what a killed one was writing goes."""
+    """Write all that `read_checkpoint` needs, in a file that is whole or absent; what a killed one was writing goes."""
     from safetensors.numpy import save
 
     header = plain_json({"recipe": recipe, "counters": counters})
@@ -46,7 +46,7 @@ def read_checkpoint(
     tensors: Mapping[str, np.ndarray],
     growing: Collection[str] = (),
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """(counters, tensors) of the file, which must be of this recipe.
+    """Return (counters, tensors) of the file, which must be of this recipe.
 
     counters, tensors: what is wanted, of which type and how large; those of `growing` may have another length.
 
@@ -134,7 +134,10 @@ def _require_recipe(path: Path, found: Mapping[str, Any], recipe: Mapping[str, A
 
 
 def is_like(found: Any, like: Any, limit: int) -> bool:
-    """Whether it is a value of that kind: a list of as many, a finite number, or a whole one from 0 to the limit."""
+    """Return whether it is a value of that kind.
+
+    That is a list of as many, a finite number, or a whole one from 0 to the limit.
+    """
     if isinstance(like, list):
         return (
             isinstance(found, list) and len(found) == len(like) and all(map(is_like, found, like, [limit] * len(like)))
@@ -150,5 +153,5 @@ def checksum(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> st
 
 
 def key(kind: str) -> str:
-    """Under which the header stands in the file."""
+    """Return the key under which the header stands in the file."""
     return f"evallearn-{kind}"

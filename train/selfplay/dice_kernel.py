@@ -7,7 +7,7 @@ from numba import njit
 
 @njit
 def rolled(s, io):
-    """The state after a random roll."""
+    """Return the state after a random roll."""
     n = chances(s, io.outcomes, io.odds)
     u = uniform(io)
     for i in range(n - 1):

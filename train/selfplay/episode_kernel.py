@@ -1,6 +1,7 @@
 # mypy: ignore-errors
-"""Template: one game of a model against itself, and what it learns from it. See `settings.py`, which says what that is,
-and `plain.py`, the same in plain Python. The names below are injected.
+"""Template: one game of a model against itself, and what it learns from it.
+
+See `settings.py`, which says what that is, and `plain.py`, the same in plain Python. The names below are injected.
 
 State, result, is_terminal, to_play, utility_mover    the game's `Rules`
 read, predict, prefetch, update, visit, take          the model's hooks

@@ -26,7 +26,9 @@ class EpisodeLearner:
     """A model, and games against itself that change it. The same seed gives the same weights, however it is cut."""
 
     def __init__(self, model: Model, settings: SelfPlaySettings, kernels: Any = None) -> None:
-        """settings: without a None; kernels: those of another learner of a model of the same kind.
+        """Build the kernels and their record, for a model and settings.
+
+        settings: without a None; kernels: those of another learner of a model of the same kind.
 
         Raises SpecError for a game whose games against itself would be others than those of its searches.
         """
@@ -44,7 +46,7 @@ class EpisodeLearner:
         self.kernels = kernels or _kernels(model, settings)
 
     def _record(self) -> np.ndarray:
-        """What the kernel carries with it."""
+        """Return what the kernel carries with it."""
         game, settings = self.model.game, self.settings
         rules = game.rules
         assert rules is not None

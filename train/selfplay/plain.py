@@ -139,7 +139,7 @@ class PlainEpisodes:
             following, mover = path[t].value, path[t].mover
 
     def learn_from(self, path: list[Decision], step: float) -> None:
-        """Every position learns from its own error, and from lambda of what followed, as far as that is likely."""
+        """Let every position learn from its own error, and from lambda of what followed, as far as that is likely."""
         total, follower, lambda_, errors = 0.0, -1, self.settings.lambda_ or 0.0, list[float]()
         for decision in reversed(path):
             total = total if decision.mover == follower else -total
@@ -154,7 +154,7 @@ class PlainEpisodes:
                 self.model.update(decision.row, error, step)
 
     def learn_at_once(self, row: Any, error: float) -> None:
-        """What the search has just said of a position, or of all nodes below it, is learned."""
+        """Learn what the search has just said of a position, or of all nodes below it."""
         if self.every_node:
             self.model.take(self.step())
         else:

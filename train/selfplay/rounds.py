@@ -30,7 +30,10 @@ class MergingLearner:
     """A model, and games of several learners that change it, in rounds of `merge_every` games."""
 
     def __init__(self, model: PatternModel, settings: SelfPlaySettings) -> None:
-        """settings: without a None. Raises SpecError as EpisodeLearner and MergedTables do."""
+        """Set up the learners of a model.
+
+        settings: without a None. Raises SpecError as EpisodeLearner and MergedTables do.
+        """
         n, self.settings = settings.learners, settings
         self.merged = MergedTables(model, n)
         self.members: list[EpisodeLearner] = []

@@ -25,7 +25,7 @@ def begin(s, past, box):
 
 @njit
 def shuffle(io, ctx):
-    """Of equal actions any may be the first, and so be played."""
+    """Shuffle the root's actions: of equal actions any may be the first, and so be played."""
     for i in range(ctx.n_root - 1, 0, -1):
         j = np.int64(uniform(io) * (i + 1))
         a = ctx.root_actions[i]
@@ -35,7 +35,10 @@ def shuffle(io, ctx):
 
 @njit
 def search(s, io, ctx, params):
-    """Alpha-beta to io.depth: the number of the best root action and its value; ctx.pv[0] is the line."""
+    """Search by alpha-beta to io.depth; return the number of the best root action and its value.
+
+    ctx.pv[0] is the line.
+    """
     ctx.nodes = 0
     ctx.killers[:] = -1
     player = to_play(s)

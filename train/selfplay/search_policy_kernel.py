@@ -1,6 +1,7 @@
 # mypy: ignore-errors
-"""Template: the policy that searches, by alpha-beta to io.depth and quiescence. See `episodes.py`; the names below are
-injected.
+"""Template: the policy that searches, by alpha-beta to io.depth and quiescence.
+
+See `episodes.py`; the names below are injected.
 
 to_play                                  the game's `Rules`
 begin_search, shuffle, search, leaf_of   of search_kernel.py and leaves_kernel.py

@@ -16,7 +16,7 @@ TEMPLATE = Path(__file__).with_name("search_kernel.py")
 
 
 def searching_kernels(game: Game, own: EvalKernel, note_node: Any) -> dict[str, Any]:
-    """begin, remember, shuffle, search and leaf_of for an Eval whose record is its own.
+    """Return begin, remember, shuffle, search and leaf_of for an evaluator whose record is its own.
 
     note_node(s, value, alpha, beta, params) is told of every quiet node; None: nobody is.
     """

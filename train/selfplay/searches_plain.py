@@ -34,7 +34,7 @@ class NotingAlphaBeta(PlainAlphaBeta):
         return found
 
     def tell(self, s: State, value: float, alpha: float, beta: float) -> None:
-        """Of a node where EVAL could be asked: amid exchanges it would learn that pieces are worth little."""
+        """Tell of a node where EVAL could be asked: amid exchanges it would learn that pieces are worth little."""
         left = self.options.quiescence
         if left > 0:
             static = np.float32(self.evaluator.evaluate(s, self.game.to_play(s)))
@@ -57,7 +57,7 @@ class PlainSearches:
             actions[i], actions[j] = actions[j], actions[i]
 
     def search(self, s: State, actions: list[Action]) -> tuple[int, float, Line]:
-        """Number of the best action, its value to the mover, and the line."""
+        """Return the number of the best action, its value to the mover, and the line."""
         self.searching.begin()
         best, chosen, player = -math.inf, 0, self.game.to_play(s)
         line: Line = ()
@@ -82,7 +82,10 @@ class PlainSearches:
         return s
 
     def next_quiet(self, s: State, left: int) -> State | None:
-        """The position after the action by which quiescence gets its value; None where it is the Eval's own."""
+        """Return the position after the action by which quiescence gets its value.
+
+        It is None where the value is the evaluator's own.
+        """
         game, player = self.game, self.game.to_play(s)
         value = self.searching._quiet(s, left, -math.inf, math.inf)
         if not game.forcing(s) and self.searching.evaluator.evaluate(s, player) == value:

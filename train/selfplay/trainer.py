@@ -20,7 +20,9 @@ class SelfPlayTrainer:
     training: Training
 
     def __init__(self, model: Model, settings: SelfPlaySettings | None = None) -> None:
-        """settings: what is None there, the model says, or else is usual.
+        """Store the model and its settings.
+
+        settings: what is None there, the model says, or else is usual.
 
         Raises SpecError for what cannot work, before anything is played.
         """
