@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, settings
 from hypothesis import given as drawn
-from hypothesis import settings
 from hypothesis import strategies as st
 from toys import CoinRace, LongTakeaway, Takeaway
 
@@ -103,13 +103,14 @@ times = st.floats(1e-6, 100.0)
 
 
 @settings(max_examples=40)
+@example(search=(33.0, 33.0, 33.0, 33.0), moves=1.0, workers=16, players=1)  # moves take longer than matches give them
 @drawn(st.tuples(times, times, times, times), st.floats(1, 5000), st.integers(1, 16), st.sampled_from((1, 2, 3, 6)))
 def test_no_run_takes_longer_than_it_may(search: Any, moves: float, workers: int, players: int) -> None:
     game = type("Some", (Takeaway,), {"n_players": players})()
     speed, usual = a_speed(*sorted(search), moves=moves), replace(LearnConfig(), depth=4, match_depth=4)
     found = budget.fit_into(game, usual, SCALED, speed, workers, 0.6 * SECONDS)
     if found is None:
-        least = replace(usual, depth=1, match_depth=1, games=100, match_pairs=8, generations=1)
+        least = replace(budget._at_depth(usual, SCALED, 1, speed), games=100, match_pairs=8, generations=1)
         assert estimate(game, least, speed, workers) > 0.6 * SECONDS
     else:
         assert estimate(game, found, speed, workers) <= 0.6 * SECONDS
