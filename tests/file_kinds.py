@@ -46,7 +46,7 @@ from evallearn.registry import get_game
 from evallearn.train.models.linear import LinearModel
 from evallearn.train.models.patterns import PatternModel
 from evallearn.train.neural import NeuralLearner, NeuralTrainer
-from evallearn.train.neural_net import first_net
+from evallearn.train.models.net_learner import first_net
 from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.selfplay.settings import SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer

@@ -27,7 +27,7 @@ from evallearn.core.game import Game
 from evallearn.errors import DataError, Diverged, SpecError
 from evallearn.evaluators.features import feature_hash
 from evallearn.evaluators.net import TENSORS, NetEval, levels_of
-from evallearn.train.neural_net import NetLearner, first_net, widened
+from evallearn.train.models.net_learner import NetLearner, first_net, widened
 from evallearn.train.neural_play import Actor, Rows, joined, require_neural
 from evallearn.train.neural_search import SearchingActor
 from evallearn.train.neural_settings import NeuralSettings

@@ -19,7 +19,7 @@ from evallearn.evaluators import load_evaluator
 from evallearn.evaluators.net import TENSORS, NetEval
 from evallearn.registry import get_game
 from evallearn.train.neural import EARLY_ROUNDS, NeuralLearner, NeuralTrainer
-from evallearn.train.neural_net import NetLearner, first_net, widened
+from evallearn.train.models.net_learner import NetLearner, first_net, widened
 from evallearn.train.neural_plain import PlainActor
 from evallearn.train.neural_play import BITE, Actor
 from evallearn.train.neural_settings import NeuralSettings

@@ -11,7 +11,7 @@ from evallearn.errors import DataError, SpecError
 from evallearn.evaluators.net import NetEval, levels_of
 from evallearn.registry import get_game
 from evallearn.train.neural import NeuralLearner, NeuralTrainer
-from evallearn.train.neural_net import first_net
+from evallearn.train.models.net_learner import first_net
 from evallearn.train.neural_plain import PlainActor
 from evallearn.train.neural_search import MOST, SearchingActor
 from evallearn.train.neural_search_plain import PlainSearchingActor, towards
