@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evallearn.train.neural import NeuralTrainer
 from strength_command import ended
 
 from evallearn import get_game
 from evallearn.evaluators import save_evaluator
 from evallearn.learn.td import TdRun
-from evallearn.train.neural import NeuralTrainer
 
 GAME = "backgammon,features=tesauro"
 ROUNDS: dict[str, Any] = {"batch_size": 512, "games_per_round": 1000, "final_rate": 0.1}

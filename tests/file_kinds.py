@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evallearn.train.neural import NeuralLearner, NeuralTrainer
+from evallearn.train.neural_settings import NeuralSettings
 from forgery import forge_bearoff, forge_checkpoint, forge_evaluator, forge_json, forge_sets, forge_shard
 from mutants import Kind
 from rich.console import Console
@@ -44,10 +46,8 @@ from evallearn.play import Session, load_game, save_game
 from evallearn.quality import make_suite, read_suite, write_suite
 from evallearn.registry import get_game
 from evallearn.train.models.linear import LinearModel
-from evallearn.train.models.patterns import PatternModel
-from evallearn.train.neural import NeuralLearner, NeuralTrainer
 from evallearn.train.models.net_learner import first_net
-from evallearn.train.neural_settings import NeuralSettings
+from evallearn.train.models.patterns import PatternModel
 from evallearn.train.selfplay.settings import SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 

@@ -14,6 +14,7 @@ from typing import Any
 import click
 import numpy as np
 import pytest
+from evallearn.train.neural_settings import NeuralSettings
 from toys import LINES
 
 from evallearn import get_game
@@ -38,7 +39,6 @@ from evallearn.search import SEARCHES
 from evallearn.train import MlpTrainer
 from evallearn.train.fit.methods import Settings as LinearSettings
 from evallearn.train.models.patterns import PatternModel, PatternSettings
-from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 

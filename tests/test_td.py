@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evallearn.train.neural import NeuralTrainer
 from test_report import assert_self_contained
 
 from evallearn.cli import run
@@ -18,7 +19,6 @@ from evallearn.evaluators.net import NetEval
 from evallearn.learn.td import TdRun
 from evallearn.registry import get_game
 from evallearn.report.curve import render_td
-from evallearn.train.neural import NeuralTrainer
 
 TTT = get_game("tic_tac_toe")
 SMALL = ("--hidden", "8", "--games-per-round", "40", "--batch-size", "32", "--pairs", "4", "--threads", "1")

@@ -31,8 +31,6 @@ Given: TypeAlias = Rules | ModuleType | tuple[Any, ...]
 """What names are taken from: a game's rules, what `specialise` made of a template, or a NamedTuple of hooks."""
 HOOKS = (hooks.__name__, learning_hooks.__name__)
 OF_A_RULE = frozenset(field.name for field in fields(Rules))
-WITHOUT_DECLARATIONS = ("neural_notes_kernel.py", "neural_play_kernel.py", "neural_search_kernel.py")
-"""Templates that may still be given whatever the caller names: they are being rewritten."""
 
 
 class Missing(Exception):
@@ -46,8 +44,6 @@ def bindings_of(template: Path, given: Sequence[Given], more: Mapping[str, Any])
     name, None for what stands in.
     """
     declared = declarations(template.read_text(encoding="utf-8"))
-    if not declared and template.name in WITHOUT_DECLARATIONS:
-        return dict(more)
     if strangers := sorted(more.keys() - declared.keys()):
         raise TypeError(
             f"{template.name} does not declare {', '.join(strangers)}: import each name that is injected from "
@@ -89,8 +85,8 @@ def declarations(text: str) -> dict[str, tuple[str, str]]:
 def _value(module: str, name: str, given: Sequence[Given]) -> Any:
     if module in HOOKS:
         for each in given:
-            if isinstance(each, tuple) and name in getattr(each, "_fields", ()):
-                return getattr(each, name)
+            if isinstance(each, tuple) and (own := getattr(each, name, None)) is not None:
+                return own
         return _hook(name, next((each for each in given if isinstance(each, Rules)), None))
     if module.endswith("_kernel"):
         return _made(module, name, given)

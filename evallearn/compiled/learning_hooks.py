@@ -22,24 +22,57 @@ def predict(row: Any, group: Any, weights: Any, sums: Any, record: Any) -> Numbe
     """Return the value, float64, to the mover, as a share of a win."""
 
 
+@stand_in
 def prefetch(row: Any, group: Any, weights: Any, sums: Any, record: Any) -> None:
     """Send for what `update` will need."""
 
 
-def update(row: Any, group: Any, error: Any, step: Any, weights: Any, sums: Any, record: Any) -> None:
-    """Move the value by a part of the error."""
+def update(t: Any, row: Any, group: Any, io: Any, weights: Any, sums: Any, record: Any) -> None:
+    """Learn that decision t should be worth io.value[t] + io.td_error[t], by a step of io.step."""
 
 
+@stand_in
 def cell(i: Any, record: Any) -> Number:
     """Return what the mover saw on a cell of the state that was read last."""
+    return 0
 
 
-def visit(row: Any, record: Any) -> None:
-    """Count what a position of a game looks like."""
+@stand_in
+def visit(row: Any, io: Any, record: Any) -> None:
+    """Count what a position of a game looks like, before its search."""
 
 
-def take(step: Any, record: Any) -> None:
+@stand_in
+def take(step: Any, weights: Any, sums: Any, record: Any) -> None:
     """Learn the mean of what `note_node` noted."""
+
+
+def observer(s: Any) -> Number:
+    """Return who sees `s`: who is to move, or will be after the roll."""
+
+
+@stand_in
+def output(j: Any, record: Any) -> Number:
+    """Return output j of the last prediction, from -1 to 1, of a model that has several."""
+    return 0.0
+
+
+@stand_in
+def write_result(u: Any, out: Any, record: Any) -> None:
+    """Write all outputs of a game that brought `u`."""
+    pass
+
+
+@stand_in
+def begin_episode(io: Any, weights: Any, record: Any) -> bool:
+    """Begin game io.games; return False where a model that writes lessons may have no room for its own."""
+    return True
+
+
+MAX_NODES: int
+"""Nodes of a search that are learned, at most."""
+NODE_DRAWS: int
+"""Keeps the random numbers of nodes apart from those of the game."""
 
 
 N_ROW: int
@@ -89,5 +122,7 @@ LEAVES: bool
 """Whether leaves learn, not roots."""
 AT_ONCE: bool
 """Whether the model learns after every move."""
+EXPECTS: bool
+"""Whether positions are compared with the mean over all rolls."""
 EVERY_NODE: bool
 """Whether the model learns from every node of the search."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated as Array  # of a kind, and of sizes by name or number
 
-from evallearn.compiled.records import F4, F8, I1, I4, I8, U8, Record
+from evallearn.compiled.records import F4, F8, I1, I4, I8, U8, NetRecord, Record
 
 
 # --- pattern tables: see `Layout` ------------------------------------------------------------------------------------
@@ -72,6 +72,16 @@ class LinearModelRecord(Record):
     used: Array[I1, "features"]
 
 
+class LessonRecord(NetRecord):
+    """What a `FrozenNet` carries: the net's record, how many lessons it wrote, and what it noted of a search."""
+
+    counter: U8
+    lessons: I8
+    nodes: I8
+    node_words: Array[U8, "nodes", "words"]
+    node_targets: Array[F4, "nodes"]
+
+
 # --- games of a model against itself ---------------------------------------------------------------------------------
 class EpisodeRecord(Record):
     """What the episode kernel carries: counters, settings, the actions of a position, the decisions of a game."""
@@ -101,7 +111,14 @@ class EpisodeRecord(Record):
     mover: Array[I4, "plies"]
     group: Array[I8, "plies"]
     traces: Array[F8, "plies"]
-    td_error: Array[F8, "plies", 1]
-    value: Array[F8, "plies"]
-    found: Array[F8, "plies"]
+    td_error: Array[F8, "plies", "outputs"]
+    value: Array[F8, "plies", "outputs"]
+    found: Array[F8, "plies", "outputs"]
     sign: Array[I8, "plies"]
+    seed: U8
+    longest: I8
+    room: I8
+    outputs: Array[F8, "width", "outputs"]
+    expected: Array[F8, "outputs"]
+    outcomes: Array[I4, "rolls"]
+    odds: Array[F8, "rolls"]

@@ -11,6 +11,10 @@ import time
 
 import numpy as np
 import pytest
+from evallearn.train.neural import EARLY_ROUNDS, NeuralLearner, NeuralTrainer
+from evallearn.train.neural_plain import PlainActor
+from evallearn.train.neural_play import BITE, Actor
+from evallearn.train.neural_settings import NeuralSettings
 from toys import Takeaway, python_path
 
 from evallearn.cli import run
@@ -18,11 +22,7 @@ from evallearn.errors import DataError, SpecError
 from evallearn.evaluators import load_evaluator
 from evallearn.evaluators.net import TENSORS, NetEval
 from evallearn.registry import get_game
-from evallearn.train.neural import EARLY_ROUNDS, NeuralLearner, NeuralTrainer
 from evallearn.train.models.net_learner import NetLearner, first_net, widened
-from evallearn.train.neural_plain import PlainActor
-from evallearn.train.neural_play import BITE, Actor
-from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.reference.td_lambda import TdLambda
 from evallearn.train.training import LARGEST
 

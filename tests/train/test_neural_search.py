@@ -6,16 +6,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-
-from evallearn.errors import DataError, SpecError
-from evallearn.evaluators.net import NetEval, levels_of
-from evallearn.registry import get_game
 from evallearn.train.neural import NeuralLearner, NeuralTrainer
-from evallearn.train.models.net_learner import first_net
 from evallearn.train.neural_plain import PlainActor
 from evallearn.train.neural_search import MOST, SearchingActor
 from evallearn.train.neural_search_plain import PlainSearchingActor, towards
 from evallearn.train.neural_settings import NeuralSettings
+
+from evallearn.errors import DataError, SpecError
+from evallearn.evaluators.net import NetEval, levels_of
+from evallearn.registry import get_game
+from evallearn.train.models.net_learner import first_net
 from evallearn.train.targets import SEARCH_TARGETS
 
 TTT, FOUR = get_game("tic_tac_toe"), get_game("connect_four")

@@ -16,26 +16,31 @@ Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 class ModelHooks(NamedTuple):
     """A model inside a kernel: `evallearn/compiled/learning_hooks.py` says what each function promises."""
 
-    read: Any
-    predict: Any
-    prefetch: Any
-    update: Any
-    cell: Any
-    visit: Any
-    take: Any
     row: np.dtype[Any]
     """What stands in a row: its type and width."""
     parts: int
     """Weights that share a step."""
+    observer: Any
+    read: Any
+    predict: Any
+    update: Any
+    OUTPUTS: int = 1
+    prefetch: Any = None
+    cell: Any = None
+    visit: Any = None
+    take: Any = None
+    output: Any = None
+    write_result: Any = None
+    begin_episode: Any = None
     evaluate_mover: Any = None
     """For a model whose games are searched; None: they look ahead one ply, or without quiescence."""
     note_node: Any = None
 
     @classmethod
-    def of(cls, module: Any, row: np.dtype[Any], parts: int) -> ModelHooks:
-        """Return what a model's template defines."""
-        own = {name: getattr(module, name) for name in cls._fields if hasattr(module, name)}
-        return cls(**own, row=row, parts=parts)
+    def of(cls, module: Any, row: np.dtype[Any], parts: int = 1, **own: Any) -> ModelHooks:
+        """Return what a model's template defines; `own` goes before."""
+        defined = {name: getattr(module, name) for name in cls._fields if hasattr(module, name)}
+        return cls(**{**defined, "row": row, "parts": parts, **own})
 
 
 class Model(Protocol):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.records import F4, I8, U8, Array, NetRecord
+from evallearn.compiled.learning_records import LessonRecord
 from evallearn.evaluators.features import half_range
 from evallearn.evaluators.net import NetEval
 from evallearn.train.models import Arrays, ModelHooks
@@ -21,16 +21,6 @@ MAX_NODES = 256
 """Nodes of one search that are learned: more of the same tree say little that is new."""
 NODE_DRAWS = 0xD6E8FEB86659FD93
 """Keeps the random numbers of nodes apart from those of the game; any odd number would do."""
-
-
-class LessonRecord(NetRecord):
-    """A net's record, what it noted of a search, and how many lessons it wrote."""
-
-    counter: U8
-    lessons: I8
-    nodes: I8
-    node_words: Array[U8, "nodes", "words"]
-    node_targets: Array[F4, "nodes"]
 
 
 class FrozenNet:
@@ -78,7 +68,9 @@ class FrozenNet:
 
     def hooks(self) -> ModelHooks:
         """Return what plays inside the episode kernel."""
-        raise NotImplementedError
+        own: dict[str, Any] = {"OUTPUTS": self.outputs}
+        own |= {} if self.searches else {"evaluate_mover": None}
+        return ModelHooks.of(self.module, np.dtype((np.uint64, (self.n_words,))), **own)
 
     def inputs(self, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return what the net sees of the positions, float32[n, n_features], and their phases, int64[n]."""

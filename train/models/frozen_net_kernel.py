@@ -14,17 +14,25 @@ from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
 if TYPE_CHECKING:
-    from evallearn.compiled.hooks import MAX_NODES, N_WORDS, NODE_DRAWS, OUTPUTS, SCALE, State, phase
+    from evallearn.compiled.hooks import CACHE, N_WORDS, OUTPUTS, SCALE, State, phase
+    from evallearn.compiled.learning_hooks import MAX_NODES, NODE_DRAWS
+    from evallearn.compiled.learning_records import EpisodeRecord, LessonRecord
     from evallearn.evaluators.net_kernel import evaluate_mover as net_value
     from evallearn.evaluators.net_kernel import foretell, see, sees
-    from evallearn.train.draws import uniform
-    from evallearn.train.models.frozen_net import LessonRecord
+    from evallearn.train.draws import begin_game, uniform
 
 
 @njit
 def observer(s):
     """Return the player as whom the net sees `s`."""
     return sees(s)
+
+
+@njit
+def begin_episode(io: EpisodeRecord, words, record: LessonRecord):
+    """Begin the random numbers of game io.games; return False where there may be no room for its lessons."""
+    begin_game(io.games, io)
+    return record.lessons + io.room <= len(words)
 
 
 @njit
@@ -45,13 +53,13 @@ def predict(row, group, words, targets, record: LessonRecord):
 
 @njit
 def output(j, record: LessonRecord):
-    """Return 2 P(utility >= levels[j + 1]) - 1 of the last prediction: like a value, the other player sees it negated."""
+    """Return 2 P(utility >= levels[j + 1]) - 1 of the last prediction: negated, like a value, to the other player."""
     return 2.0 * record.chances[j] - 1.0
 
 
 @njit
 def write_result(u, out, record: LessonRecord):
-    """Write the outputs of a game that brought `u`; between two levels, as a draw between loss and win, it is a part."""
+    """Write the outputs of a game that brought `u`; a result between two levels, as a draw, is a part of the step."""
     low = record.lowest
     for j in range(OUTPUTS):
         out[j] = 2.0 * min(1.0, max(0.0, (u - low) / record.steps[j])) - 1.0
@@ -59,7 +67,7 @@ def write_result(u, out, record: LessonRecord):
 
 
 @njit
-def update(t, row, group, io, words, targets, record: LessonRecord):
+def update(t, row, group, io: EpisodeRecord, words, targets, record: LessonRecord):
     """Write a lesson: the position of decision t, and what it should have been worth."""
     for w in range(N_WORDS):
         words[record.lessons, w] = row[w]
@@ -76,7 +84,7 @@ def evaluate_mover(s, record: LessonRecord):
 
 
 @njit
-def visit(row, io, record: LessonRecord):
+def visit(row, io: EpisodeRecord, record: LessonRecord):
     """Forget the nodes of the search before."""
     record.nodes = 0
     record.counter = io.counter ^ NODE_DRAWS

@@ -102,7 +102,7 @@ class LinearModel:
             TEMPORAL_COHERENCE=self.temporal_coherence,
             PER_PHASE=self.per_phase,
         )
-        return ModelHooks.of(module, np.dtype((np.float32, (n,))), 1)
+        return ModelHooks.of(module, np.dtype((np.float32, (n,))))
 
     # --- checkpoints and evaluators ----------------------------------------------------------------------------------
     def identity(self) -> dict[str, Any]:

@@ -12,10 +12,10 @@ import numpy as np
 from numba import njit
 
 if TYPE_CHECKING:
-    from evallearn.compiled.hooks import N_FEATURES, SCALE, features_mover, phase
+    from evallearn.compiled.hooks import N_FEATURES, SCALE, features_mover, phase, to_play
     from evallearn.compiled.hooks import evaluate_mover as own_evaluate
     from evallearn.compiled.learning_hooks import N_PHASES, PER_PHASE, TEMPORAL_COHERENCE
-    from evallearn.compiled.learning_records import LinearModelRecord
+    from evallearn.compiled.learning_records import EpisodeRecord, LinearModelRecord
     from evallearn.evaluators.squash import squash
 
 
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 def evaluate_mover(s, record: LinearModelRecord):
     """Ask EVAL for the searches of the learner: kernels of their own, because its record has other fields."""
     return own_evaluate(s, record)
+
+
+@njit
+def observer(s):
+    return to_play(s)
 
 
 @njit
@@ -40,18 +45,7 @@ def predict(row, k, weights, sums, record: LinearModelRecord):
 
 
 @njit
-def prefetch(row, k, weights, sums, record: LinearModelRecord):
-    """Do nothing: so few weights are at hand."""
-
-
-@njit
-def cell(i, record: LinearModelRecord):
-    """Return 0: no adversary plays where moves are searched."""
-    return 0
-
-
-@njit
-def visit(row, record: LinearModelRecord):
+def visit(row, io: EpisodeRecord, record: LinearModelRecord):
     """Count how large the features are in the positions of games."""
     record.seen += 1
     for i in range(N_FEATURES):
@@ -62,9 +56,9 @@ def visit(row, record: LinearModelRecord):
 
 
 @njit
-def update(row, k, error, step, weights, sums, record: LinearModelRecord):
-    note(row, k, error, record)
-    take(step, record)
+def update(t, row, k, io: EpisodeRecord, weights, sums, record: LinearModelRecord):
+    note(row, k, io.td_error[t, 0], record)
+    take(io.step, weights, sums, record)
 
 
 @njit
@@ -92,7 +86,7 @@ def note(row, k, error, record: LinearModelRecord):
 
 
 @njit
-def take(step, record: LinearModelRecord):
+def take(step, weights, sums, record: LinearModelRecord):
     """Move the weights by the mean of what was noted."""
     if record.notes == 0:
         return

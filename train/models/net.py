@@ -17,7 +17,7 @@ from evallearn.core.game import Game
 from evallearn.core.settings import Settings, number, setting, whole
 from evallearn.errors import SpecError
 from evallearn.evaluators.features import feature_hash
-from evallearn.evaluators.net import ACTIVATIONS, LANES, TENSORS, NetEval, levels_of
+from evallearn.evaluators.net import ACTIVATIONS, LANES, NetEval, levels_of
 from evallearn.train.models.frozen_net import FrozenNet
 from evallearn.train.models.linear import require_searching
 from evallearn.train.models.net_learner import NetLearner, first_net, widened
@@ -105,7 +105,7 @@ class NetModel:
     def frozen(self, teacher: NetEval | None, target: str, depth: int) -> FrozenNet:
         """Return what plays and judges: the net, or its teacher. Raises SpecError for a target that it cannot say."""
         require_net_of(self.game, teacher, "teacher")
-        searches = depth > 1 or target in SEARCH_TARGETS and target != "td"
+        searches = depth > 1 or (target in SEARCH_TARGETS and target != "td")
         if searches:
             require_searching(self.game, "use --target td with depth 1")
             if self.outputs > 1:

@@ -15,10 +15,15 @@ from numba import njit
 if TYPE_CHECKING:
     from evallearn.compiled.hooks import ENTRIES, N_PLACES, to_play
     from evallearn.compiled.learning_hooks import TEMPORAL_COHERENCE
-    from evallearn.compiled.learning_records import PatternModelRecord
+    from evallearn.compiled.learning_records import EpisodeRecord, PatternModelRecord
     from evallearn.compiled.memory import fetch
     from evallearn.evaluators.patterns_kernel import group, look
     from evallearn.evaluators.squash import squash
+
+
+@njit(inline="always")
+def observer(s):
+    return to_play(s)
 
 
 @njit(inline="always")
@@ -55,7 +60,8 @@ def prefetch(row, start, weights, sums, record: PatternModelRecord):
 
 
 @njit(inline="always")
-def update(row, start, error, step, weights, sums, record: PatternModelRecord):
+def update(t, row, start, io: EpisodeRecord, weights, sums, record: PatternModelRecord):
+    error, step = io.td_error[t, 0], io.step
     least = record.min_step_ratio  # read once: for all that is known, weights might stand there
     for p in range(N_PLACES):
         i = start + row[p]
@@ -71,13 +77,3 @@ def update(row, start, error, step, weights, sums, record: PatternModelRecord):
 @njit(inline="always")
 def cell(i, record: PatternModelRecord):
     return record.fresh[i]
-
-
-@njit(inline="always")
-def visit(row, record: PatternModelRecord):
-    """Do nothing: tables count nothing."""
-
-
-@njit(inline="always")
-def take(step, record: PatternModelRecord):
-    """Do nothing: tables do not learn from nodes either."""

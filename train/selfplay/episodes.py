@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from evallearn.core.rng import scramble
 from evallearn.errors import SpecError
 from evallearn.evaluators.features import half_range
 from evallearn.train.leaves import search_options, search_record
-from evallearn.train.models import Model, ModelHooks
+from evallearn.train.models import Arrays, Model, ModelHooks
+from evallearn.train.models.frozen_net import FrozenNet
 from evallearn.train.selfplay.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.selfplay.searches import searching_kernels
 from evallearn.train.selfplay.settings import DEEPEST, SelfPlaySettings
@@ -23,55 +25,82 @@ HERE = Path(__file__).parent
 COUNTERS = ("counter", "games", "moves", "nodes", "errors")
 
 
-class EpisodeLearner:
-    """A model, and games against itself that change it. The same seed gives the same weights, however it is cut."""
+class Episodes:
+    """Games of a model against itself in one kernel, and the memory that it needs."""
 
-    def __init__(self, model: Model, settings: SelfPlaySettings, kernels: Any = None) -> None:
-        """Build the kernels and their record, for a model and settings.
+    def __init__(
+        self, model: Model | FrozenNet, settings: SelfPlaySettings, *, longest: int = 0, kernels: Any = None
+    ) -> None:
+        """Build the kernels and their records, for a model and settings.
 
-        settings: without a None; kernels: those of another learner of a model of the same kind.
+        settings: without a None. longest: decisions after which a game is broken off; 0: no game is. kernels: those of
+        other episodes of a model of the same kind.
 
         Raises SpecError for a game whose games against itself would be others than those of its searches.
         """
-        require_episodes(model, settings)
-        self.model, self.settings = model, settings
-        hooks, rules = model.hooks(), model.game.rules
+        self.game, self.settings, hooks = model.game, settings, model.hooks()
+        require_episodes(model, hooks, settings)
+        rules = self.game.rules
         assert rules is not None
-        self.parts = hooks.parts
-        self.io = self._record()
-        self.trail = np.zeros(rules.max_plies + 1, hooks.row)
-        self.rows = np.zeros(rules.max_actions, hooks.row)
+        self.parts, plies = hooks.parts, (longest or rules.max_plies) + 1
+        self.io = self._record(plies, hooks.OUTPUTS)
+        self.trail, self.rows = np.zeros(plies, hooks.row), np.zeros(rules.max_actions, hooks.row)
         self.past = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
         searches = hooks.evaluate_mover is not None
-        self.box = search_record(model.game, search_options(model.game)) if searches else np.zeros(1)
-        self.kernels = kernels or _kernels(model, settings)
+        self.box = search_record(self.game, search_options(self.game)) if searches else np.zeros(1)
+        self.kernels = kernels or _kernels(model, hooks, settings)
 
-    def _record(self) -> np.ndarray:
+    def _record(self, plies: int, outputs: int) -> np.ndarray:
         """Return what the kernel carries with it."""
-        game, settings = self.model.game, self.settings
-        rules = game.rules
+        game, settings, rules = self.game, self.settings, self.game.rules
         assert rules is not None
-        io = EpisodeRecord.one(words=rules.n_words, width=rules.max_actions, plies=rules.max_plies + 1, deepest=DEEPEST)
-        io["words"], io["counter"] = game.encode(game.initial()), scramble(settings.seed)
+        io = EpisodeRecord.one(
+            words=rules.n_words, width=rules.max_actions, plies=plies, deepest=DEEPEST, outputs=outputs,
+            rolls=max(1, rules.max_outcomes),
+        )  # fmt: skip
+        io["words"] = game.encode(game.initial())
+        io["counter"] = io["seed"] = scramble(settings.seed)
         for name in (
             "lambda_", "epsilon", "target_epsilon", "adversary_share", "max_opening_plies", "resign_threshold",
         ):  # fmt: skip
             io[name] = getattr(settings, name)
         io["adversary_cell"] = max(0, settings.adversary_cell or 0)
-        io["skips_openings"] = not settings.train_on_openings
+        io["skips_openings"], io["longest"] = not settings.train_on_openings, plies - 1
         return io
+
+    def copy(self) -> Self:
+        """Return the same with memory of its own, for another thread."""
+        other = copy.copy(self)
+        for name in ("io", "trail", "rows", "past", "box"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
+    def play(self, arrays: Arrays, first: int, games: int, room: int = 0) -> int:
+        """Play these games; return how many: fewer where the lessons of a game, `room` at most, might not fit."""
+        from evallearn.compiled.specialise import COMPILE_ERRORS, explain_failure
+
+        steps, depths = self.settings.steps(first, games, self.parts), self.settings.depths(first, games)
+        self.io["games"], self.io["room"] = first, room
+        try:
+            return int(self.kernels.learn(self.io, self.box, *arrays, self.trail, self.rows, self.past, steps, depths))
+        except COMPILE_ERRORS as error:
+            raise explain_failure(error, f"{self.game.name}.rules") from None
+
+
+class EpisodeLearner:
+    """A model, and games against itself that change it. The same seed gives the same weights, however it is cut."""
+
+    rolls_back = False
+
+    def __init__(self, model: Model, settings: SelfPlaySettings, kernels: Any = None) -> None:
+        """Set up the games: see `Episodes`."""
+        self.model, self.settings = model, settings
+        self.episodes = Episodes(model, settings, kernels=kernels)
+        self.io = self.episodes.io
 
     def learn(self, games: int) -> None:
         """Play so many games against itself."""
-        from evallearn.compiled.specialise import COMPILE_ERRORS, explain_failure
-
-        settings, first = self.settings, self.games
-        steps, depths = settings.steps(first, games, self.parts), settings.depths(first, games)
-        try:
-            arrays = *self.model.arrays, self.trail, self.rows, self.past
-            self.kernels.learn(self.io, self.box, *arrays, steps, depths)
-        except COMPILE_ERRORS as error:
-            raise explain_failure(error, f"{self.model.game.name}.rules") from None
+        self.episodes.play(self.model.arrays, self.games, games)
 
     @property
     def step(self) -> str:
@@ -123,15 +152,15 @@ class EpisodeLearner:
         self.load_counters(counters)
 
 
-def require_episodes(model: Model, settings: SelfPlaySettings) -> None:
+def require_episodes(model: Model | FrozenNet, hooks: ModelHooks, settings: SelfPlaySettings) -> None:
     """Refuse, up front, what cannot be learned in the episode kernel."""
-    game, rules, searches = model.game, model.game.rules, model.hooks().evaluate_mover is not None
+    game, rules, searches = model.game, model.game.rules, hooks.evaluate_mover is not None
     assert rules is not None
     if rules.clock is not None and not searches:
         raise SpecError(f"the rules of {game.name} look back, which games against itself do not: use selfplay and fit")
-    for name in ("adversary_share", "target_epsilon") if searches else ():
+    for name in ("adversary_share", "target_epsilon") if searches or isinstance(model, FrozenNet) else ():
         if value := getattr(settings, name):
-            raise SpecError(f"{name}={value!r}: give 0 for a model whose moves are searched")
+            raise SpecError(f"{name}={value!r}: give 0 for a model whose moves are searched, or a net")
     if settings.adversary_share and (settings.adversary_cell >= game.n_cells or rules.contents is not None):  # type: ignore[operator]  # no None
         raise SpecError(
             f"adversary_cell={settings.adversary_cell} is no cell that an adversary sees in {game.name}: give one of "
@@ -139,11 +168,11 @@ def require_episodes(model: Model, settings: SelfPlaySettings) -> None:
         )
 
 
-def _kernels(model: Model, settings: SelfPlaySettings) -> Any:
+def _kernels(model: Model | FrozenNet, hooks: ModelHooks, settings: SelfPlaySettings) -> Any:
     from evallearn.compiled.specialise import announce, specialise
     from evallearn.search.common.repetition import looking_back
 
-    game, hooks, target = model.game, model.hooks(), TARGETS[settings.target or "td"]
+    game, target = model.game, TARGETS[settings.target or "td"]
     rules, searches = game.rules, hooks.evaluate_mover is not None
     assert rules is not None
     adversary, deep = bool(settings.adversary_share), (settings.depth or 1) > 1 and not searches
@@ -156,6 +185,7 @@ def _kernels(model: Model, settings: SelfPlaySettings) -> Any:
         rules,
         hooks,
         one_ply,
+        specialise(HERE / "dice_kernel.py", rules),
         looking_back(rules),
         begin=policy.begin,
         choose=policy.choose,
@@ -166,6 +196,7 @@ def _kernels(model: Model, settings: SelfPlaySettings) -> Any:
         SEARCHES=searches,
         DEEP=deep,
         ADVERSARY=adversary,
+        EXPECTS=target.backup == "expectation",
         NEXT=searches and target.backup == "next",
         LEAVES=searches and target.learn_at == "leaf",
         AT_ONCE=searches and target.backup == "search",
@@ -175,7 +206,7 @@ def _kernels(model: Model, settings: SelfPlaySettings) -> Any:
     return module
 
 
-def _search_policy(model: Model, hooks: ModelHooks, every_node: bool) -> Any:
+def _search_policy(model: Model | FrozenNet, hooks: ModelHooks, every_node: bool) -> Any:
     """Return search_policy_kernel.py for the model's own searches."""
     from evallearn.compiled.specialise import specialise
 

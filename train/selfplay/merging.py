@@ -41,7 +41,7 @@ class MergingLearner:
         self.members: list[EpisodeLearner] = []
         for number, one in enumerate(self.merged.models):
             own = settings.of_learner(number, learner_seed(settings.seed, number))
-            self.members.append(EpisodeLearner(one, own, self.members[0].kernels if self.members else None))
+            self.members.append(EpisodeLearner(one, own, self.members[0].episodes.kernels if self.members else None))
         self.threads = min(n, os.cpu_count() or 1)
 
     def learn(self, games: int) -> None:

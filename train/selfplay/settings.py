@@ -105,7 +105,6 @@ class Schedule(Settings):
         result: np.ndarray = self.final + (1.0 - self.final) * fallen
         return result
 
-
     def step_at(self, games: float) -> float:
         """Return the step after so many games, the next one begun or not."""
         assert self.initial is not None
@@ -138,9 +137,7 @@ class SelfPlaySettings(Settings):
     deep_games: int = setting(
         0, "The last games of the schedule, the only ones with that depth; 0: all.", GAMES_OR_NONE
     )
-    lambda_: float | None = setting(
-        None, "Decay of the lambda-return: how far errors reach back.", SHARE, auto=SUITS
-    )
+    lambda_: float | None = setting(None, "Decay of the lambda-return: how far errors reach back.", SHARE, auto=SUITS)
     epsilon: float | None = setting(None, "Share of random moves.", SHARE, auto=SUITS)
     target_epsilon: float | None = setting(None, "Share of random moves that targets count in.", SHARE, auto=SUITS)
     adversary_share: float | None = setting(

@@ -38,12 +38,13 @@ def chosen(name: str, target: str | None, **given) -> tuple[LinearModel, SelfPla
     """A new model and how it learns; settings of all three classes side by side."""
     own = {name: given.pop(name) for name in OWN if name in given}
     step = {name: given.pop(name) for name in Schedule.known() if name in given}
-    return LinearModel(get_game(name), **own), SelfPlaySettings(target=target, schedule=Schedule(**step), **given)
+    model = LinearModel(get_game(name), **own)
+    return model, SelfPlaySettings(target=target, schedule=Schedule(**step), **given).suited(model)
 
 
 def same_lessons(name: str, target: str, settings: dict, games: int) -> None:
     model, how = chosen(name, target, **{**PLAIN, **settings})
-    kernel, plain = EpisodeLearner(model, how.suited(model)), PlainEpisodes(model, how)
+    kernel, plain = EpisodeLearner(model, how), PlainEpisodes(model, how)
     kernel.learn(games)
     for _ in range(games):
         plain.play()

@@ -32,12 +32,12 @@ def chosen(game: Game, patterns: PatternSet, settings: dict[str, Any]) -> tuple[
     given = {**BARE, **settings}
     own = {name: given.pop(name) for name in PatternSettings.known() if name in given}
     step = {name: given.pop(name) for name in Schedule.known() if name in given}
-    return PatternModel(game, patterns, **own), SelfPlaySettings(schedule=Schedule(**{"initial": 1.0, **step}), **given)
+    model = PatternModel(game, patterns, **own)
+    return model, SelfPlaySettings(schedule=Schedule(**{"initial": 1.0, **step}), **given).suited(model)
 
 
 def learner(game: Game | None = None, patterns: PatternSet = LINES, **settings: Any) -> EpisodeLearner:
-    model, how = chosen(game or ConnectFour(), patterns, settings)
-    return EpisodeLearner(model, how.suited(model))
+    return EpisodeLearner(*chosen(game or ConnectFour(), patterns, settings))
 
 
 def plain_one(game: Game | None = None, patterns: PatternSet = LINES, **settings: Any) -> PlainEpisodes:
