@@ -160,7 +160,7 @@ def _kernels(net: NetEval) -> Any:
         **bindings(rules, "State", "actions", "result", "is_terminal", "to_play", "phase", "chances"),
         **{name: getattr(eyes, name) for name in ("foretell", "see", "sees")},
         utility_player=utility_to_any(rules),
-        rolled=specialise(DICE, **bindings(rules, "chances", "result"), uniform=uniform).rolled,
+        rolled=specialise(DICE, rules).rolled,
         uniform=uniform,
         begin_game=begin_game,
         N_WORDS=rules.n_words,

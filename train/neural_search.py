@@ -75,6 +75,7 @@ class SearchingActor(Actor):
     def _playing(self, net: NetEval) -> Any:
         from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import announce, specialise
+        from evallearn.search.common.repetition import looking_back
         from evallearn.train.draws import begin_game, uniform
 
         rules, own, note_node = self.rules, net.kernel(), None
@@ -90,10 +91,13 @@ class SearchingActor(Actor):
             )
             note_node = notes.note_node
             own = EvalKernel(params=self.params, evaluate_player=own.evaluate_player, evaluate_mover=notes.judge_mover)
+        search, leaves = searching_kernels(self.game, own, note_node)
         module: Any = specialise(
             HERE / "neural_search_kernel.py",
             **bindings(rules, "State", "result", "to_play", "is_terminal"),
-            **searching_kernels(self.game, own, note_node),
+            **{name: getattr(search, name) for name in ("begin", "shuffle", "search")},
+            leaf_of=leaves.leaf_of,
+            remember=looking_back(rules).remember,
             **{name: getattr(self.kernels, name) for name in ("judge", "ended", "teach")},
             uniform=uniform,
             begin_game=begin_game,

@@ -1,30 +1,59 @@
-# mypy: ignore-errors
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: one game of a model against itself, and what it learns from it.
 
-See `settings.py`, which says what that is, and `plain.py`, the same in plain Python. The names below are injected.
-
-State, result, is_terminal, to_play, utility_mover    the game's `Rules`
-read, predict, prefetch, update, visit, take          the model's hooks
-begin, choose, read_leaf                              of the policy: one_ply_kernel.py or search_policy_kernel.py
-choose_deep                                           of fixed_depth_kernel.py
-backup, adversarial                                   of one_ply_kernel.py
-lambda_errors, uniform, remember                      of train/targets.py, draws.py and repetition_kernel.py
-N_WORDS, N_ROW, SCALE, HAS_CLOCK                      of the game; numbers in a row of the model
-SEARCHES, DEEP, ADVERSARY                             whether alpha-beta with quiescence chooses; whether any game looks
-                                                      further ahead without it; whether somebody minds a cell
-NEXT, LEAVES                                          positions are compared with the next one; leaves learn, not roots
-AT_ONCE, EVERY_NODE                                   the model learns after every move; from every node of the search
-ADVERSARY_WEIGHT, RESIGN_PLAYTHROUGH                  of settings.py
-CACHE                                                 whether the disk cache is on
+See `settings.py`, which says what that is, and `plain.py`, the same in plain Python.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        HAS_CLOCK,
+        N_WORDS,
+        SCALE,
+        State,
+        is_terminal,
+        result,
+        to_play,
+        utility_mover,
+    )
+    from evallearn.compiled.learning_hooks import (
+        ADVERSARY,
+        AT_ONCE,
+        DEEP,
+        EVERY_NODE,
+        LEAVES,
+        N_ROW,
+        NEXT,
+        SEARCHES,
+        begin,
+        choose,
+        choose_deep,
+        predict,
+        prefetch,
+        read,
+        read_leaf,
+        take,
+        update,
+        visit,
+    )
+    from evallearn.compiled.learning_records import EpisodeRecord
+    from evallearn.search.common.repetition_kernel import remember
+    from evallearn.train.draws import uniform
+    from evallearn.train.selfplay.one_ply_kernel import adversarial, backup
+    from evallearn.train.selfplay.settings import ADVERSARY_WEIGHT, RESIGN_PLAYTHROUGH
+    from evallearn.train.targets import lambda_errors
+
 
 @njit
-def opened(s, plies, io, box, past):
+def opened(s, plies, io: EpisodeRecord, box, past):
     """Return (the position after so many random moves, how many there were, its past): a game may be over sooner."""
     ply = n_past = np.int64(0)
     while ply < plies:
@@ -37,7 +66,7 @@ def opened(s, plies, io, box, past):
 
 
 @njit
-def moved(s, chosen, n_past, io, past):
+def moved(s, chosen, n_past, io: EpisodeRecord, past):
     """Return the position after that action, and how many positions it may look back to."""
     after = result(s, np.int64(io.actions[chosen]))
     if HAS_CLOCK:
@@ -46,7 +75,7 @@ def moved(s, chosen, n_past, io, past):
 
 
 @njit
-def read_position(s, ply, chosen, io, weights, sums, record, trail, rows):
+def read_position(s, ply, chosen, io: EpisodeRecord, weights, sums, record, trail, rows):
     """Write what the model reads of `s`, which the action `chosen` led to, if any; return its value to the mover."""
     if SEARCHES or chosen < 0 or (DEEP and io.depth > 1):
         io.group[ply] = read(s, trail[ply], weights, sums, record)
@@ -59,7 +88,7 @@ def read_position(s, ply, chosen, io, weights, sums, record, trail, rows):
 
 
 @njit
-def decide(s, n, io, box, weights, sums, record, rows):
+def decide(s, n, io: EpisodeRecord, box, weights, sums, record, rows):
     """Return the number of the best action; io.values are those of all actions, to the mover."""
     if DEEP and io.depth > 1:
         return choose_deep(s, n, io, box, weights, sums, record, rows)
@@ -67,7 +96,7 @@ def decide(s, n, io, box, weights, sums, record, rows):
 
 
 @njit
-def weigh(s, ply, value, found, io, box, weights, sums, record, trail):
+def weigh(s, ply, value, found, io: EpisodeRecord, box, weights, sums, record, trail):
     """Compare the value of `s` with what look-ahead found, or keep both until the next position is known."""
     if NEXT:
         io.value[ply], io.found[ply], io.sign[ply] = value, found, 1
@@ -84,7 +113,7 @@ def weigh(s, ply, value, found, io, box, weights, sums, record, trail):
 
 
 @njit
-def compare_with_next(s, first, end, io):
+def compare_with_next(s, first, end, io: EpisodeRecord):
     """Compare every position with the next one, the last with the end `s`; with the search where that was not best."""
     following = np.float64(utility_mover(s)) / SCALE if is_terminal(s) else 0.0
     io.mover[end] = to_play(s)
@@ -95,7 +124,7 @@ def compare_with_next(s, first, end, io):
 
 
 @njit
-def learn_from(first, end, io, weights, sums, record, trail):
+def learn_from(first, end, io: EpisodeRecord, weights, sums, record, trail):
     """Update the model by the decisions of a game, the last one first."""
     lambda_errors(io.td_error, io.traces, io.mover, io.lambda_, first, end)
     for t in range(end - 1, first - 1, -1):
@@ -105,7 +134,7 @@ def learn_from(first, end, io, weights, sums, record, trail):
 
 
 @njit
-def learn_in_order(first, end, io, weights, sums, record, trail):
+def learn_in_order(first, end, io: EpisodeRecord, weights, sums, record, trail):
     """Update the model by the decisions of a game, the first one first, each by what the model says of it by now.
 
     Few features make the positions of a game alike: together, errors from before would take it too far. A leaf where
@@ -121,10 +150,10 @@ def learn_in_order(first, end, io, weights, sums, record, trail):
 
 
 @njit
-def play(s, io, box, weights, sums, record, trail, rows, past):
+def play(s, io: EpisodeRecord, box, weights, sums, record, trail, rows, past):
     """Play one game from `s`, and learn from it."""
     opening = np.int64(uniform(io) * (io.max_opening_plies + 1))
-    adversary, weight = -1, 0.0
+    adversary, weight = np.int64(-1), 0.0
     if ADVERSARY and uniform(io) < io.adversary_share:
         adversary = np.int64(uniform(io) * 2)
         weight = uniform(io) * ADVERSARY_WEIGHT

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.compiled.learning_records import EpisodeRecord
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.rng import scramble
 from evallearn.errors import SpecError
@@ -15,8 +16,8 @@ from evallearn.train.leaves import search_options, search_record
 from evallearn.train.models import Model, ModelHooks
 from evallearn.train.selfplay.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.selfplay.searches import searching_kernels
-from evallearn.train.selfplay.settings import ADVERSARY_WEIGHT, DEEPEST, RESIGN_PLAYTHROUGH, SelfPlaySettings
-from evallearn.train.targets import TARGETS, lambda_errors
+from evallearn.train.selfplay.settings import DEEPEST, SelfPlaySettings
+from evallearn.train.targets import TARGETS
 
 HERE = Path(__file__).parent
 COUNTERS = ("counter", "games", "moves", "nodes", "errors")
@@ -50,19 +51,7 @@ class EpisodeLearner:
         game, settings = self.model.game, self.settings
         rules = game.rules
         assert rules is not None
-        plies, actions = (rules.max_plies + 1,), (rules.max_actions,)
-        fields: list[Any] = [
-            ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("games", "i8"), ("moves", "i8"), ("nodes", "i8"),
-            ("errors", "f8"),
-            ("step", "f8"), ("depth", "i8"), ("lambda_", "f8"), ("epsilon", "f8"), ("target_epsilon", "f8"),
-            ("adversary_share", "f8"), ("adversary_cell", "i8"), ("max_opening_plies", "i8"),
-            ("skips_openings", "i8"), ("resign_threshold", "f8"),
-            ("actions", "i4", actions), ("values", "f8", actions), ("cell", "i4", actions), ("is_same", "i1", actions),
-            ("child_group", "i8", actions), ("below", "i4", (DEEPEST, *actions)),
-            ("mover", "i4", plies), ("group", "i8", plies), ("traces", "f8", plies), ("td_error", "f8", (*plies, 1)),
-            ("value", "f8", plies), ("found", "f8", plies), ("sign", "i8", plies),
-        ]  # fmt: skip
-        io = np.zeros(1, np.dtype(fields, align=True))
+        io = EpisodeRecord.one(words=rules.n_words, width=rules.max_actions, plies=rules.max_plies + 1, deepest=DEEPEST)
         io["words"], io["counter"] = game.encode(game.initial()), scramble(settings.seed)
         for name in (
             "lambda_", "epsilon", "target_epsilon", "adversary_share", "max_opening_plies", "resign_threshold",
@@ -151,35 +140,29 @@ def require_episodes(model: Model, settings: SelfPlaySettings) -> None:
 
 
 def _kernels(model: Model, settings: SelfPlaySettings) -> Any:
-    from evallearn.compiled.bits import jitable
-    from evallearn.compiled.hooks import bindings
     from evallearn.compiled.specialise import announce, specialise
     from evallearn.search.common.repetition import looking_back
-    from evallearn.train.draws import uniform
 
     game, hooks, target = model.game, model.hooks(), TARGETS[settings.target or "td"]
     rules, searches = game.rules, hooks.evaluate_mover is not None
     assert rules is not None
     adversary, deep = bool(settings.adversary_share), (settings.depth or 1) > 1 and not searches
-    ends = bindings(rules, "actions", "result", "is_terminal", "to_play", "utility_mover")
-    own = {"read": hooks.read, "predict": hooks.predict, "SCALE": half_range(game)}
-    one_ply: Any = specialise(HERE / "one_ply_kernel.py", **ends, **own, cell=hooks.cell, ADVERSARY=adversary)
-    further: Any = specialise(HERE / "fixed_depth_kernel.py", **ends, **own) if deep else None
+    scale = half_range(game)
+    one_ply = specialise(HERE / "one_ply_kernel.py", rules, hooks, SCALE=scale, ADVERSARY=adversary)
+    further = specialise(HERE / "fixed_depth_kernel.py", rules, hooks, SCALE=scale) if deep else None
     policy = _search_policy(model, hooks, target.learn_at == "tree") if searches else one_ply
     module: Any = specialise(
         HERE / "episode_kernel.py",
-        **bindings(rules, "State", "result", "is_terminal", "to_play", "utility_mover"),
-        **{name: getattr(hooks, name) for name in ("read", "predict", "prefetch", "update", "visit", "take")},
-        **{name: getattr(policy, name) for name in ("begin", "choose", "read_leaf")},
-        **{name: getattr(one_ply, name) for name in ("backup", "adversarial")},
-        choose_deep=further.choose_deep if deep else one_ply.choose,
-        lambda_errors=jitable(lambda_errors),
-        uniform=uniform,
-        remember=looking_back(rules).remember,
-        N_WORDS=rules.n_words,
+        rules,
+        hooks,
+        one_ply,
+        looking_back(rules),
+        begin=policy.begin,
+        choose=policy.choose,
+        read_leaf=policy.read_leaf,
+        choose_deep=further.choose_deep if further else None,
         N_ROW=hooks.row.shape[0],
-        SCALE=half_range(game),
-        HAS_CLOCK=rules.clock is not None,
+        SCALE=scale,
         SEARCHES=searches,
         DEEP=deep,
         ADVERSARY=adversary,
@@ -187,8 +170,6 @@ def _kernels(model: Model, settings: SelfPlaySettings) -> Any:
         LEAVES=searches and target.learn_at == "leaf",
         AT_ONCE=searches and target.backup == "search",
         EVERY_NODE=searches and target.learn_at == "tree",
-        ADVERSARY_WEIGHT=ADVERSARY_WEIGHT,
-        RESIGN_PLAYTHROUGH=RESIGN_PLAYTHROUGH,
     )
     announce(f"games of {game.name} against itself", module.learn)
     return module
@@ -196,18 +177,10 @@ def _kernels(model: Model, settings: SelfPlaySettings) -> Any:
 
 def _search_policy(model: Model, hooks: ModelHooks, every_node: bool) -> Any:
     """Return search_policy_kernel.py for the model's own searches."""
-    from evallearn.compiled.hooks import bindings
     from evallearn.compiled.specialise import specialise
 
     game = model.game
     assert game.rules is not None
     own = EvalKernel(params=model.arrays[2], evaluate_player=None, evaluate_mover=hooks.evaluate_mover)  # type: ignore[arg-type]  # not asked
-    found = searching_kernels(game, own, hooks.note_node if every_node else None)
-    return specialise(
-        HERE / "search_policy_kernel.py",
-        **bindings(game.rules, "to_play"),
-        begin_search=found["begin"],
-        **{name: found[name] for name in ("shuffle", "search", "leaf_of")},
-        read=hooks.read,
-        SCALE=half_range(game),
-    )
+    searching = searching_kernels(game, own, hooks.note_node if every_node else None)
+    return specialise(HERE / "search_policy_kernel.py", game.rules, hooks, *searching, SCALE=half_range(game))

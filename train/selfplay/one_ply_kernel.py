@@ -1,30 +1,33 @@
-# mypy: ignore-errors
-"""Template: the policy that looks one ply ahead. See `episodes.py`; the names below are injected.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: the policy that looks one ply ahead. See `episodes.py`."""
 
-actions, result, is_terminal, to_play, utility_mover    the game's `Rules`
-read, predict, cell                                     the model's hooks
-SCALE, ADVERSARY                                        a win's worth; whether somebody minds a cell
-CACHE                                                   whether the disk cache is on
-"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import SCALE, actions, is_terminal, result, to_play, utility_mover
+    from evallearn.compiled.learning_hooks import ADVERSARY, cell, predict, read
+    from evallearn.compiled.learning_records import EpisodeRecord
+
 
 @njit
-def begin(s, n_past, io, box, past):
+def begin(s, n_past, io: EpisodeRecord, box, past):
     """Write the actions of `s`; return how many there are, or -1 where the game is over."""
     return np.int64(-1) if is_terminal(s) else np.int64(actions(s, io.actions))
 
 
 @njit
-def read_leaf(s, row, io, box, weights, sums, record):
+def read_leaf(s, row, io: EpisodeRecord, box, weights, sums, record):
     """Read the position itself: one ply ahead there is no other; return (its group, 1 for the same mover)."""
     return read(s, row, weights, sums, record), 1
 
 
 @njit
-def choose(s, n, io, box, weights, sums, record, rows):
+def choose(s, n, io: EpisodeRecord, box, weights, sums, record, rows):
     """Return the number of the best action, the first of equal ones.
 
     io.values are the values of all to the mover; rows and io.child_group what the model reads of the states after them,
@@ -55,7 +58,7 @@ def choose(s, n, io, box, weights, sums, record, rows):
 
 
 @njit
-def backup(best, n, io):
+def backup(best, n, io: EpisodeRecord):
     """Return what the position is worth if the share target_epsilon of its moves is random."""
     if io.target_epsilon == 0.0:
         return io.values[best]
@@ -66,7 +69,7 @@ def backup(best, n, io):
 
 
 @njit
-def adversarial(chosen, n, weight, io):
+def adversarial(chosen, n, weight, io: EpisodeRecord):
     """Return the number of the action of an adversary, to whom its cell counts beside the values."""
     for i in range(n):
         if io.values[i] - weight * io.cell[i] > io.values[chosen] - weight * io.cell[chosen]:
