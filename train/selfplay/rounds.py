@@ -20,7 +20,7 @@ import numpy as np
 
 from evallearn.core.digest import tensors_digest
 from evallearn.errors import DataError, Diverged
-from evallearn.evaluators.net import NetEval
+from evallearn.evaluators.net import TENSORS, NetEval
 from evallearn.train.models.frozen_net import MAX_NODES
 from evallearn.train.models.net import NetModel
 from evallearn.train.selfplay.checkpoints import read_checkpoint, save_checkpoint
@@ -201,7 +201,8 @@ class RoundsLearner:
 
     def _state(self) -> dict[str, Any]:
         """Return a copy of everything that changes, between two rounds."""
-        tensors = self.model.state() | {f"behind.{k}": t for k, t in self.behind.weights().items()}
+        tensors, behind = self.model.state(), self.behind.tensors()
+        tensors |= {f"behind.{k}": behind[k] for k in TENSORS}
         old = self.replay if self.settings.rounds.replay > 1 else []
         rows = Lessons.joined([Lessons(*self.player.room(0)[:2]), *old])
         sizes = np.array([len(lessons) for lessons in old], np.int64)
@@ -214,7 +215,7 @@ class RoundsLearner:
         for name, value in state["counters"].items():
             setattr(self, name, value)
         self.model.load_state(tensors, self.steps)
-        behind = {k.removeprefix("behind."): t for k, t in tensors.items() if k.startswith("behind.")}
+        behind = {k: tensors[f"behind.{k}"] for k in TENSORS}
         self.behind = NetEval(self.model.game, behind, self.model.start.activation)
         self.replay, self.coming = split_lessons(*(tensors[name] for name in REPLAY)), None
         self.good = state
