@@ -1,23 +1,15 @@
 """Self-play, records and data sets. pyarrow and Numba are imported where they are used."""
 
-from evallearn.data.dataset import Batch, Dataset
-from evallearn.data.generate import SelfPlayConfig, play_game, run_selfplay
-from evallearn.data.manifest import Manifest, read_manifest, rebuild_manifest
-from evallearn.data.origin import Origin
-from evallearn.data.records import Record, ShardInfo, read_shard, write_shard
-
-__all__ = [
-    "Batch",
-    "Dataset",
-    "Manifest",
-    "Origin",
-    "Record",
-    "SelfPlayConfig",
-    "ShardInfo",
-    "play_game",
-    "read_manifest",
-    "read_shard",
-    "rebuild_manifest",
-    "run_selfplay",
-    "write_shard",
-]
+from evallearn.data.dataset import Batch as Batch
+from evallearn.data.dataset import Dataset as Dataset
+from evallearn.data.generate import SelfPlayConfig as SelfPlayConfig
+from evallearn.data.generate import play_game as play_game
+from evallearn.data.generate import run_selfplay as run_selfplay
+from evallearn.data.manifest import Manifest as Manifest
+from evallearn.data.manifest import read_manifest as read_manifest
+from evallearn.data.manifest import rebuild_manifest as rebuild_manifest
+from evallearn.data.origin import Origin as Origin
+from evallearn.data.records import Record as Record
+from evallearn.data.records import ShardInfo as ShardInfo
+from evallearn.data.records import read_shard as read_shard
+from evallearn.data.records import write_shard as write_shard

@@ -84,7 +84,4 @@ def key(s: Any) -> Any:
 
 
 class Domineering(domineering.Domineering):
-    rules = Rules(
-        State=State, actions=actions, result=result, is_terminal=is_terminal, to_play=to_play, phase=phase, key=key,
-        utility_mover=utility_mover, features_mover=features_mover, n_actions=SIZE**2, max_actions=20, max_plies=12,
-    )  # fmt: skip
+    rules = Rules.of(__name__, n_actions=SIZE**2, max_actions=20, max_plies=12)

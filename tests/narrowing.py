@@ -166,19 +166,4 @@ def key(s):
     return mix64(s.seed ^ mix64(s.level ^ mix64(s.low ^ mix64(s.high))))
 
 
-RULES = Rules(
-    State=Node,
-    actions=actions,
-    result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_mover=utility_mover,
-    features_mover=features_mover,
-    bounds_mover=bounds_mover,
-    phase=phase,
-    key=key,
-    n_actions=BRANCHING,
-    max_actions=BRANCHING,
-    max_plies=LEVELS,
-    alternates=False,
-)
+RULES = Rules.of(__name__, State=Node, n_actions=BRANCHING, max_actions=BRANCHING, max_plies=LEVELS, alternates=False)

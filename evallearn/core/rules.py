@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -100,6 +101,17 @@ class Rules:
     """What Game.may_pass answers."""
     passed: Callable[[Any], Any] | None = None
     """What Game.passed answers: the opponent is to move, and the clock is 0."""
+
+    @classmethod
+    def of(cls, module: str, **others: Any) -> Rules:
+        """Return the rules of the module with this `__name__`.
+
+        They are its `State`, each function that it defines under the name of a field, and what is named here: the
+        sizes, and the functions that it imports.
+        """
+        found = {f.name: value for f in fields(cls) if (value := getattr(sys.modules[module], f.name, None))}
+        own = {name: x for name, x in found.items() if name == "State" or x.__module__ == module}
+        return cls(**own | others)
 
     def __repr__(self) -> str:
         return f"<rules of {self.n_actions} actions on a state of {self.n_words} words>"

@@ -6,32 +6,19 @@ advice       what follows from that, in words
 alarms       signs that something went wrong on the way from games to an evaluator
 """
 
-from evallearn.insight.advice import carriers, cautions, redundant
-from evallearn.insight.alarms import Alarm, alarms_about, check_alarms
-from evallearn.insight.evidence import Evidence, Sample, gather
-from evallearn.insight.explain import Explanation, Part, explain
-from evallearn.insight.resampling import Interval
-from evallearn.insight.sources import Kept, dataset_of, feature_means
-from evallearn.insight.worth import FeatureStudy, FeatureWorth, Study
-
-__all__ = [
-    "Alarm",
-    "Evidence",
-    "Explanation",
-    "FeatureStudy",
-    "FeatureWorth",
-    "Interval",
-    "Kept",
-    "Part",
-    "Sample",
-    "Study",
-    "alarms_about",
-    "carriers",
-    "cautions",
-    "check_alarms",
-    "dataset_of",
-    "explain",
-    "feature_means",
-    "gather",
-    "redundant",
-]
+from evallearn.insight.advice import carriers as carriers
+from evallearn.insight.advice import cautions as cautions
+from evallearn.insight.advice import redundant as redundant
+from evallearn.insight.alarms import alarms_about as alarms_about
+from evallearn.insight.alarms import check_alarms as check_alarms
+from evallearn.insight.evidence import Evidence as Evidence
+from evallearn.insight.evidence import Sample as Sample
+from evallearn.insight.evidence import gather as gather
+from evallearn.insight.explain import explain as explain
+from evallearn.insight.resampling import Interval as Interval
+from evallearn.insight.sources import Kept as Kept
+from evallearn.insight.sources import dataset_of as dataset_of
+from evallearn.insight.sources import feature_means as feature_means
+from evallearn.insight.worth import FeatureStudy as FeatureStudy
+from evallearn.insight.worth import FeatureWorth as FeatureWorth
+from evallearn.insight.worth import Study as Study

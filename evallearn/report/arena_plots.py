@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from evallearn.report.formatting import Json, fixed, number, numbers, plain, points, short_agent, signed
+from evallearn.report.formatting import Json, estimate, fixed, numbers, plain, points, short_agent, signed
 from evallearn.report.plots import (
     CARD,
     ENGINE,
@@ -18,9 +18,10 @@ from evallearn.report.plots import (
     OTHER,
     REACH,
     SEARCH,
-    _dot,
-    _ends,
+    ZERO_LINE,
+    dot,
     drawing,
+    plain_rows,
 )
 
 KIND_COLOURS = {"learned": LINEAR, "handwritten": NEURAL, "search": SEARCH, "engine": ENGINE}
@@ -29,7 +30,6 @@ KIND_WORDS = {"handwritten": "hand-written"}
 GAP = 350.0
 """Elo between two neighbours of a rating list: who is below it is drawn as an arrow at the edge of the plot."""
 SET_SCORES = ("0", "¼", "½", "¾", "1")
-ZERO_LINE: dict[str, Any] = {"color": MUTED, "linewidth": 1.2, "linestyle": (0, (4, 3))}
 
 
 # --- a match ---------------------------------------------------------------------------------------------------------
@@ -100,16 +100,15 @@ def _margins(figure: Any, entries: Sequence[Json]) -> str:
     ax = figure.add_subplot()
     ax.axvline(0, **ZERO_LINE)
     for y, e in enumerate(reversed(entries)):
-        value = number(e.get("value")) or 0.0
-        ends = [value if (x := number(e.get(k))) is None else x for k in ("low", "high")]
-        ax.plot(ends, [y, y], color=LINEAR, linewidth=2.4)
+        value, low, high = estimate(e)
+        ax.plot([low, high], [y, y], color=LINEAR, linewidth=2.4)
         ax.plot([value], [y], "o", color=LINEAR, markersize=7.5)
         at = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center", "va": "bottom"}
         ax.annotate(points(value), (value, y), **at)
     ax.set_yticks(range(len(entries)), [plain(e.get("label", "")) for e in reversed(entries)], color=INK)
     ax.set_ylim(-0.5, len(entries) - 0.3)
     ax.margins(x=0.12)
-    _plain_rows(ax)
+    plain_rows(ax)
     ax.set_xlabel("points per game of A")
     return "Points per game of A: " + ", ".join(f"{e.get('label')} {points(e.get('value'))}" for e in entries)
 
@@ -126,10 +125,10 @@ def _ratings(figure: Any, entries: Sequence[Json], anchor: str) -> str:
     ax.set_xlim(*_rating_scale(entries))
     for y, e in enumerate(reversed(entries)):
         played = 0 if e.get("fixed") else 1  # a hollow dot: the anchor, which is 0 by definition
-        _dot(ax, {**e, "games": played}, y, "o", KIND_COLOURS.get(str(e.get("kind")), OTHER))
+        dot(ax, {**e, "games": played}, y, "o", KIND_COLOURS.get(str(e.get("kind")), OTHER))
     ax.set_yticks(range(len(entries)), [_label(e.get("name")) for e in reversed(entries)], color=INK)
     ax.set_ylim(-0.6, len(entries) - 0.4)
-    _plain_rows(ax)
+    plain_rows(ax)
     ax.set_xlabel(f"Elo against {_label(anchor)}" if anchor else "Elo")
     _kinds_legend(figure, [str(e.get("kind") or "other") for e in entries])
     return "Ratings: " + ", ".join(f"{short_agent(e.get('name'))[0]} {signed(e.get('elo'))}" for e in entries)
@@ -137,7 +136,7 @@ def _ratings(figure: Any, entries: Sequence[Json], anchor: str) -> str:
 
 def _rating_scale(entries: Sequence[Json]) -> tuple[float, float]:
     """Return the ends of the axis; to the left it stops at the first wide gap, or random play would squeeze all."""
-    shown = sorted((_ends(e) for e in entries), reverse=True)
+    shown = sorted((estimate(e, "elo") for e in entries), reverse=True)
     for stronger, weaker in pairwise(shown):
         if stronger[0] - weaker[0] > GAP and len(shown) > 2 and shown.index(weaker) > 1:
             shown = shown[: shown.index(weaker)]
@@ -150,7 +149,7 @@ def _rating_scale(entries: Sequence[Json]) -> tuple[float, float]:
 
 def off_scale(entries: Sequence[Json]) -> bool:
     """Return True if somebody is too weak for the axis."""
-    return any(_ends(e)[0] < _rating_scale(entries)[0] for e in entries)
+    return any(estimate(e, "elo")[0] < _rating_scale(entries)[0] for e in entries)
 
 
 def _kinds_legend(figure: Any, kinds: Sequence[str]) -> None:
@@ -175,12 +174,6 @@ def _label(name: Any) -> str:
     if len(said) > NAME_LENGTH:
         said = f"{said[: NAME_LENGTH // 2 - 1]}…{said[-NAME_LENGTH // 2 :]}"
     return f"{said}, {limit}" if limit else said
-
-
-def _plain_rows(ax: Any) -> None:
-    ax.tick_params(length=0)
-    ax.grid(axis="y", visible=False)
-    ax.spines["left"].set_visible(False)
 
 
 def _thousands(axis: Any) -> None:

@@ -257,10 +257,6 @@ def _made(result: Json) -> str:
     return made(result, facts)
 
 
-def _glossary(result: Json) -> str:
-    return glossary(GLOSSARY)
-
-
 SECTIONS: Sections = {
     "alarms": ("Alarms", _alarms),
     "advice": ("Advice", _advice),
@@ -268,5 +264,5 @@ SECTIONS: Sections = {
     "phases": ("By phase", _phases),
     "correlation": ("Correlation", _correlation),
     "made": ("How it was made", _made),
-    "glossary": ("Glossary", _glossary),
+    "glossary": ("Glossary", lambda result: glossary(GLOSSARY)),
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evallearn.report.formatting import Json, fixed, number, part, plain
-from evallearn.report.plots import CARD, INK, LINEAR, MUTED, OTHER, drawing
+from evallearn.report.formatting import Json, cut, estimate, fixed, part, plain
+from evallearn.report.plots import CARD, INK, LINEAR, MUTED, OTHER, drawing, whiskers
 
 NAME_LENGTH = 24
 ROW = 0.27
@@ -20,13 +20,13 @@ def bars(plot_id: str, features: Sequence[Json], key: str, label: str) -> str:
 
 def _bars(figure: Any, features: Sequence[Json], key: str, label: str) -> str:
     ax = figure.add_subplot()
-    figures = [_ends(part(f.get(key))) for f in features]
+    figures = [estimate(part(f.get(key))) for f in features]
     names = [name_of(f) for f in features]
     at = range(len(features))
     sure = [low > 0 or high < 0 for _, low, high in figures]
     ax.barh(at, [v for v, *_ in figures], 0.62, color=[LINEAR if s else OTHER for s in sure], alpha=0.75)
-    ends = [[max(0.0, v - low) for v, low, _ in figures], [max(0.0, high - v) for v, _, high in figures]]
-    ax.errorbar([v for v, *_ in figures], list(at), xerr=ends, fmt="none", ecolor=INK, elinewidth=1.1, capsize=2)
+    values = [v for v, *_ in figures]
+    ax.errorbar(values, list(at), xerr=whiskers(figures), fmt="none", ecolor=INK, elinewidth=1.1, capsize=2)
     ax.axvline(0, color=MUTED, linewidth=1.2)
     ax.set_yticks(list(at), names)
     ax.set(xlabel=label, facecolor=CARD)
@@ -39,11 +39,4 @@ def _bars(figure: Any, features: Sequence[Json], key: str, label: str) -> str:
 
 def name_of(feature: Json) -> str:
     """Return a feature's name for an axis: on one line, and not too long."""
-    text = plain(feature.get("name", "")).replace("_", " ")
-    return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
-
-
-def _ends(entry: Json) -> tuple[float, float, float]:
-    value = number(entry.get("value")) or 0.0
-    low, high = number(entry.get("low")), number(entry.get("high"))
-    return value, value if low is None else low, value if high is None else high
+    return cut(plain(feature.get("name", "")).replace("_", " "), NAME_LENGTH)

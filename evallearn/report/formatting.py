@@ -124,6 +124,13 @@ def interval(entry: Json) -> str:
     return f"at most {fixed(high)}" if low <= -ELO_END else f"{fixed(low)} to {fixed(high)}"
 
 
+def estimate(entry: Json, key: str = "value") -> tuple[float, float, float]:
+    """Return a figure and the ends of its interval; without one, the figure alone."""
+    value = number(entry.get(key)) or 0.0
+    low, high = number(entry.get("low")), number(entry.get("high"))
+    return value, value if low is None else low, value if high is None else high
+
+
 def stopped_words(result: Json) -> str:
     """Say that an SPRT stopped some matches of a tournament, and what that does to its ratings; else nothing."""
     stopped = number(result.get("stopped_by_sprt"))
@@ -142,6 +149,11 @@ def bounded(entry: Json) -> bool:
 def plain(value: Any) -> str:
     """Return any value as one line of printable text."""
     return "".join(c if c.isprintable() else " " for c in str(value))
+
+
+def cut(text: str, length: int) -> str:
+    """Return a text of at most so many letters."""
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def short(name: Any) -> str:

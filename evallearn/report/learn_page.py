@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 from evallearn.report import plots
@@ -96,18 +97,14 @@ def _off_scale(entries: list[Json]) -> bool:
     return any((number(e.get("elo")) or 0.0) < plots.WEAKEST for e in entries)
 
 
-def _nodes(row: Json) -> Cell:
-    return _own(row, "nodes_per_move", 1)
+def _own(key: str, unit: float = 1.0) -> Callable[[Json], Cell]:
+    """Return a function that makes the cell with the agent's own figure; its opponent's is the second of the two."""
 
+    def cell(row: Json) -> Cell:
+        own = (numbers(row.get(key)) or [None])[0]
+        return Cell(DASH) if own is None else Cell(compact(own * unit), own)
 
-def _microseconds(row: Json) -> Cell:
-    return _own(row, "seconds_per_move", 1e6)
-
-
-def _own(row: Json, key: str, unit: float) -> Cell:
-    """Return the agent's own figure; its opponent's is the second of the two."""
-    own = (numbers(row.get(key)) or [None])[0]
-    return Cell(DASH) if own is None else Cell(compact(own * unit), own)
+    return cell
 
 
 def _score(row: Json) -> Cell:
@@ -126,8 +123,8 @@ LADDER = (
     Column("games", figure_of("games")),
     Column("distinct", figure_of("distinct_games")),
     Column("W / D / L", _score),
-    Column("nodes / move", _nodes),
-    Column("µs / move", _microseconds),
+    Column("nodes / move", _own("nodes_per_move")),
+    Column("µs / move", _own("seconds_per_move", 1e6)),
 )
 
 

@@ -74,17 +74,23 @@ def alarm_box(result: Json) -> str:
 
 
 # --- how it was made, and what the words mean ------------------------------------------------------------------------
+def to_repeat(result: Json) -> str:
+    """Return a card with the command that makes the result again."""
+    command = result.get("command")
+    card = f'<div class="card"><h3>To repeat it</h3><pre>{text(command)}</pre></div>' if command else ""
+    return grid(card, kind="wide")
+
+
 def made(result: Json, facts: Json) -> str:
     """Return the section on how to repeat it: command, facts, the time for each step, files."""
-    command, files = result.get("command"), part(result.get("files"))
-    again = f'<div class="card"><h3>To repeat it</h3><pre>{text(command)}</pre></div>' if command else ""
+    files = part(result.get("files"))
     facts = {**facts, "seed": str(facts["seed"])} if "seed" in facts else facts  # a name, not a quantity
     cards = (
         pairs("Settings", ((text(k), _setting(v)) for k, v in facts.items())) if facts else "",
         _seconds(part(result.get("seconds"))),
     )
     paths = pairs("Files", ((text(k), f"<code>{text(v)}</code>") for k, v in files.items())) if files else ""
-    return grid(again, kind="wide") + grid(*cards) + grid(paths, kind="wide")
+    return to_repeat(result) + grid(*cards) + grid(paths, kind="wide")
 
 
 def _setting(value: Any) -> str:

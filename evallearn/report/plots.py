@@ -14,7 +14,19 @@ from functools import wraps
 from html import escape
 from typing import Any, Concatenate, ParamSpec
 
-from evallearn.report.formatting import Json, fixed, limit_words, number, part, plain, reference, rows, signed
+from evallearn.report.formatting import (
+    Json,
+    cut,
+    estimate,
+    fixed,
+    limit_words,
+    number,
+    part,
+    plain,
+    reference,
+    rows,
+    signed,
+)
 
 P = ParamSpec("P")
 
@@ -58,6 +70,7 @@ STYLE = {
     "lines.markersize": 6.0,
     "lines.solid_capstyle": "round",
 }
+ZERO_LINE: dict[str, Any] = {"color": MUTED, "linewidth": 1.2, "linestyle": (0, (4, 3))}
 ALONE = {"Date": None, "Creator": None, "Format": None, "Type": None}
 """No metadata at all: they would hold the date and addresses."""
 NAME_LENGTH = 28
@@ -115,8 +128,7 @@ def _themed(style: re.Match[str]) -> str:
 
 def _name(name: Any) -> str:
     """Return a name for an axis: on one line, and not too long."""
-    text = " ".join(plain(name).split())
-    return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
+    return cut(" ".join(plain(name).split()), NAME_LENGTH)
 
 
 def _colour(name: Any) -> str:
@@ -137,11 +149,16 @@ def _whole_ticks(ax: Any) -> None:
     ax.grid(axis="x", visible=False)
 
 
-def _ends(entry: Json) -> tuple[float, float, float]:
-    """Return Elo and its interval; without one, the dot alone."""
-    elo = number(entry.get("elo")) or 0.0
-    low, high = number(entry.get("low")), number(entry.get("high"))
-    return elo, elo if low is None else low, elo if high is None else high
+def whiskers(shown: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return how far each interval goes below and above its figure, as `errorbar` takes it."""
+    return [[max(0.0, v - low) for v, low, _ in shown], [max(0.0, high - v) for v, _, high in shown]]
+
+
+def plain_rows(ax: Any) -> None:
+    """Leave out the left edge, the ticks and the lines across: the rows have names."""
+    ax.tick_params(length=0)
+    ax.grid(axis="y", visible=False)
+    ax.spines["left"].set_visible(False)
 
 
 # --- the ladder ------------------------------------------------------------------------------------------------------
@@ -158,18 +175,16 @@ def ladder(plot_id: str, result: Json) -> str:
 
 def _ladder(figure: Any, names: list[str], equal: list[Json], timed: list[Json], zero: str, label: str) -> str:
     ax = figure.add_subplot()
-    ax.axvline(0, color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
-    ax.set_xlim(*_scale([_ends(e) for e in (*equal, *timed)]))
+    ax.axvline(0, **ZERO_LINE)
+    ax.set_xlim(*_scale([estimate(e, "elo") for e in (*equal, *timed)]))
     twice = {e.get("name") for e in timed} & {e.get("name") for e in equal}
     for entries, marker, shift in ((equal, "o", 0.19), (timed, "D", -0.19)):
         for e in entries:
             y = names.index(str(e.get("name"))) + (shift if e.get("name") in twice else 0.0)
-            _dot(ax, e, y, marker)
+            dot(ax, e, y, marker)
     ax.set_yticks(range(len(names)), [_name(n) for n in names], color=INK)
     ax.set_ylim(-0.6, len(names) - 0.4)
-    ax.tick_params(length=0)
-    ax.grid(axis="y", visible=False)
-    ax.spines["left"].set_visible(False)
+    plain_rows(ax)
     ax.set_xlabel(f"Elo against {_name(zero)}" if zero else "Elo")
     _ladder_legend(figure, equal, timed)
     return label
@@ -182,13 +197,13 @@ def _scale(shown: list[tuple[float, float, float]]) -> tuple[float, float]:
     return left - 0.05 * (right - left), right + 0.16 * (right - left)
 
 
-def _dot(ax: Any, entry: Json, y: float, marker: str, colour: str = "") -> None:
-    elo, low, high = _ends(entry)
+def dot(ax: Any, entry: Json, y: float, marker: str, colour: str = "") -> None:
+    elo, low, high = estimate(entry, "elo")
     colour, left = colour or _colour(entry.get("name")), ax.get_xlim()[0]
     start, end = max(low, elo - REACH, left), max(min(high, elo + REACH), left)
     ax.plot([start, end], [y, y], color=colour, linewidth=2.2)
-    for x, cut, caret in ((start, low < start, 4), (end, high > end > left, 5)):  # tips to the left and to the right
-        if cut:
+    for x, is_cut, caret in ((start, low < start, 4), (end, high > end > left, 5)):  # tips to the left and to the right
+        if is_cut:
             ax.plot([x], [y], marker=caret, color=colour, markersize=8, clip_on=False)
     if elo > left:
         face = colour if marker == "o" and entry.get("games") != 0 else CARD
@@ -219,47 +234,41 @@ def _ladder_legend(figure: Any, equal: list[Json], timed: list[Json]) -> None:
 def elo_curve(figure: Any, generations: list[Json], zero: str) -> str:
     """Draw the Elo of the linear evaluator after each generation."""
     ax = figure.add_subplot()
-    known = [e for e in generations if number(e.get("elo")) is not None and number(e.get("generation")) is not None]
-    x, y = _series(known, "generation", "elo")
-    ends = [(max(low, elo - REACH), min(high, elo + REACH)) for elo, low, high in map(_ends, known)]
-    ax.axhline(0, color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
-    ax.fill_between(x, [a for a, _ in ends], [b for _, b in ends], color=LINEAR, alpha=0.13, linewidth=0)
-    ax.vlines(x, [a for a, _ in ends], [b for _, b in ends], color=LINEAR, linewidth=2)
-    ax.plot(x, y, color=LINEAR)
-    _promotions(ax, known, x, y)
-    ax.margins(x=0.12, y=0.12)
-    for a, b, (_, top) in zip(x, y, ends, strict=True):
-        ax.annotate(signed(b), (a, top), xytext=(0, 5), textcoords="offset points", ha="center")
-    ax.set(xlabel="generation", ylabel=f"Elo against {_name(zero)}" if zero else "Elo")
-    _whole_ticks(ax)
-    return "Elo by generation: " + ", ".join(signed(b) for b in y)
-
-
-def _promotions(ax: Any, known: Sequence[Json], x: list[float], y: list[float]) -> None:
-    """Draw a dot for each generation: full if it took its incumbent's place, hollow if not."""
-    for e, a, b in zip(known, x, y, strict=True):
-        face = CARD if e.get("promoted") is False else LINEAR
-        ax.plot([a], [b], "o", markersize=7, markerfacecolor=face, markeredgecolor=LINEAR, markeredgewidth=1.7)
+    ax.set_ylabel(f"Elo against {_name(zero)}" if zero else "Elo")
+    return "Elo by generation: " + _elos(ax, generations, is_curve=True)
 
 
 @drawing(5.2, 3.1)
 def gate_plot(figure: Any, generations: list[Json]) -> str:
     """Draw the Elo of each candidate against its incumbent, with the interval."""
-    gates = [{**part(g.get("gate")), "generation": g.get("generation"), "promoted": g.get("promoted")}
-             for g in generations]  # fmt: skip
-    known = [e for e in gates if number(e.get("elo")) is not None and number(e.get("generation")) is not None]
+    gates = [{**g, "elo": None, **part(g.get("gate"))} for g in generations]
     ax = figure.add_subplot()
+    ax.set_ylabel("Elo against the incumbent")
+    return "Elo against the incumbent by generation: " + _elos(ax, gates, is_curve=False)
+
+
+def _elos(ax: Any, entries: Sequence[Json], *, is_curve: bool) -> str:
+    """Draw Elo and interval of each generation, as a curve with a band if they have one opponent; return the figures.
+
+    A dot is full if the generation took its incumbent's place, hollow if not.
+    """
+    known = [e for e in entries if number(e.get("elo")) is not None and number(e.get("generation")) is not None]
     x, y = _series(known, "generation", "elo")
-    ends = [(max(low, elo - REACH), min(high, elo + REACH)) for elo, low, high in map(_ends, known)]
-    ax.axhline(0, color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
+    ends = [(max(low, elo - REACH), min(high, elo + REACH)) for elo, low, high in (estimate(e, "elo") for e in known)]
+    ax.axhline(0, **ZERO_LINE)
+    if is_curve:
+        ax.fill_between(x, [a for a, _ in ends], [b for _, b in ends], color=LINEAR, alpha=0.13, linewidth=0)
     ax.vlines(x, [a for a, _ in ends], [b for _, b in ends], color=LINEAR, linewidth=2)
-    _promotions(ax, known, x, y)
-    ax.margins(x=0.12, y=0.15)
-    for a, b, (_, top) in zip(x, y, ends, strict=True):
+    if is_curve:
+        ax.plot(x, y, color=LINEAR)
+    for e, a, b, (_, top) in zip(known, x, y, ends, strict=True):
+        face = CARD if e.get("promoted") is False else LINEAR
+        ax.plot([a], [b], "o", markersize=7, markerfacecolor=face, markeredgecolor=LINEAR, markeredgewidth=1.7)
         ax.annotate(signed(b), (a, top), xytext=(0, 5), textcoords="offset points", ha="center")
-    ax.set(xlabel="generation", ylabel="Elo against the incumbent")
+    ax.margins(x=0.12, y=0.12 if is_curve else 0.15)
+    ax.set_xlabel("generation")
     _whole_ticks(ax)
-    return "Elo against the incumbent by generation: " + ", ".join(signed(b) for b in y)
+    return ", ".join(signed(b) for b in y)
 
 
 @drawing(5.2, 3.1)
@@ -316,7 +325,7 @@ def calibration(figure: Any, name: str, metrics: Json) -> str:
     ax = figure.add_subplot()
     bins = rows(metrics.get("calibration"))
     _bin_bars(ax, bins)
-    ax.plot([-1, 1], [-1, 1], color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
+    ax.plot([-1, 1], [-1, 1], **ZERO_LINE)
     error = number(part(metrics).get("calibration_error"))
     label = _name(name) + ("" if error is None else f", error {fixed(error, 3)}")
     ax.plot(*_series(bins, "predicted", "outcome"), color=_colour(name), marker="o", markersize=4.5, label=label)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evallearn.report import plots, quality_plots
 from evallearn.report.formatting import DASH, Json, fixed, number, part, rows, share, short
-from evallearn.report.page import Sections, glossary, render_page, top, write_page
+from evallearn.report.page import Sections, badge, glossary, render_page, tile, to_repeat, top, write_page
 from evallearn.report.parts import Cell, Column, figure, figure_of, grid, pairs, table, text
 
 GLOSSARY = {
@@ -85,8 +85,7 @@ def _tile(entry: Json) -> str:
         kind, said = "loss", "worse than chance"
     interval = f"{fixed(100 * (low or 0))} to {fixed(100 * (high or 0))}"
     name, agrees = text(short(entry.get("name"))), fixed(100 * (value or 0))
-    return f"""<div class="card tile"><small>{name}</small><b>{agrees} %</b>
-<small>as good as the best, 95 %: {interval}</small><span class="badge {kind}">{said}</span></div>"""
+    return tile(name, f"{agrees} %", f"as good as the best, 95 %: {interval}", badge(kind, said))
 
 
 # --- sections --------------------------------------------------------------------------------------------------------
@@ -215,20 +214,11 @@ THRASH = (
 
 def _made(result: Json) -> str:
     suite, settings = part(result.get("suite")), part(result.get("settings"))
-    again = (
-        f'<div class="card"><h3>To repeat it</h3><pre>{text(result["command"])}</pre></div>'
-        if result.get("command")
-        else ""
-    )
     facts = {"file": suite.get("file") or "made for this page", "judged by": suite.get("by")}
     counts = {"positions": suite.get("positions"), "of them exact": suite.get("exact")}
     about = [(text(k), text(v)) for k, v in facts.items()] + [(text(k), fixed(v)) for k, v in counts.items()]
     options = [(text(str(k).replace("_", " ")), text(v)) for k, v in settings.items()]
-    return grid(again, kind="wide") + grid(pairs("The suite", about), pairs("Settings", options))
-
-
-def _glossary(result: Json) -> str:
-    return glossary(GLOSSARY)
+    return to_repeat(result) + grid(pairs("The suite", about), pairs("Settings", options))
 
 
 SECTIONS: Sections = {
@@ -239,5 +229,5 @@ SECTIONS: Sections = {
     "swing": ("Swing with depth", _swing),
     "thrash": ("Thrashing", _thrash),
     "made": ("How it was made", _made),
-    "glossary": ("Glossary", _glossary),
+    "glossary": ("Glossary", lambda result: glossary(GLOSSARY)),
 }

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from evallearn.report.formatting import Json, fixed, number, part, plain, rows, short
-from evallearn.report.plots import INK, LINEAR, MUTED, NEURAL, OTHER, drawing
+from evallearn.report.formatting import Json, cut, estimate, fixed, number, part, plain, rows, short
+from evallearn.report.plots import INK, LINEAR, MUTED, NEURAL, OTHER, ZERO_LINE, drawing, whiskers
 
 COLOURS = (LINEAR, NEURAL, OTHER, INK, MUTED)
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)), (0, (8, 3)))
@@ -19,8 +17,7 @@ NAME_LENGTH = 28
 def name_of(entry: Json) -> str:
     """Return the name of an evaluator for a legend: on one line, and not too long."""
     text = " ".join(plain(short(entry.get("name", ""))).split())
-    text = text.rpartition("/")[2] or text
-    return text if len(text) <= NAME_LENGTH else text[: NAME_LENGTH - 1] + "…"
+    return cut(text.rpartition("/")[2] or text, NAME_LENGTH)
 
 
 @drawing(5.4, 3.3)
@@ -32,29 +29,16 @@ def phases(figure: Any, evals: Sequence[Json]) -> str:
     for i, entry in enumerate(evals):
         known = {str(p.get("phase")): p for p in rows(entry.get("phases"))}
         at = [k - 0.4 + (i + 0.5) * width for k, n in enumerate(names) if n in known]
-        shown = [_percent(known[n]) for n in names if n in known]
-        ends = [[max(0.0, v - low) for v, low, _ in shown], [max(0.0, high - v) for v, _, high in shown]]
+        shown = [[100 * x for x in estimate(known[n])] for n in names if n in known]
         bars = {"color": COLOURS[i % len(COLOURS)], "alpha": 0.85, "label": name_of(entry)}
         ax.bar(at, [v for v, *_ in shown], width * 0.9, **bars)
-        ax.errorbar(at, [v for v, *_ in shown], yerr=ends, fmt="none", ecolor=INK, elinewidth=1.1)
-    ax.axhline(50, color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
+        ax.errorbar(at, [v for v, *_ in shown], yerr=whiskers(shown), fmt="none", ecolor=INK, elinewidth=1.1)
+    ax.axhline(50, **ZERO_LINE)
     ax.set_xticks(range(len(names)), names)
     ax.set(ylabel="wrong side, %", ylim=(0, None))
     ax.grid(axis="x", visible=False)
     figure.legend(loc="outside upper left", ncols=3, labelcolor=MUTED)
     return "Sign errors by phase: " + ", ".join(names)
-
-
-def _reach(found: Json, value: float) -> tuple[float, float]:
-    """Return how far the interval goes below and above the value; 0 where it is not known."""
-    low, high = number(found.get("low")), number(found.get("high"))
-    return max(0.0, value - (value if low is None else low)), max(0.0, (value if high is None else high) - value)
-
-
-def _percent(entry: Json) -> tuple[float, float, float]:
-    value = number(entry.get("value")) or 0.0
-    low, high = number(entry.get("low")), number(entry.get("high"))
-    return 100 * value, 100 * (value if low is None else low), 100 * (value if high is None else high)
 
 
 @drawing(5.4, 3.3)
@@ -66,11 +50,11 @@ def swing(figure: Any, evals: Sequence[Json], setting: int, key: str, label: str
     ax = figure.add_subplot()
     for i, entry in enumerate(evals):
         steps = rows(part(rows(entry.get("swings"))[setting]).get("steps"))
-        shown = [(number(s.get("depth")), number(part(s.get(key)).get("value")), part(s.get(key))) for s in steps]
-        whole = np.array([(x, y, *_reach(f, y)) for x, y, f in shown if x is not None and y is not None])
-        depths, values, *reach = whole.reshape(-1, 4).T
+        found = [(number(s.get("depth")), part(s.get(key))) for s in steps]
+        known = [(depth, estimate(f)) for depth, f in found if depth is not None and number(f.get("value")) is not None]
+        depths, shown = [depth for depth, _ in known], [figure for _, figure in known]
         look = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)], "marker": MARKERS[i % 5]}
-        ax.errorbar(depths, values, yerr=reach, elinewidth=0.8, label=name_of(entry), **look)
+        ax.errorbar(depths, [v for v, *_ in shown], yerr=whiskers(shown), elinewidth=0.8, label=name_of(entry), **look)
     _axis(ax, label)
     figure.legend(loc="outside upper left", ncols=3, labelcolor=MUTED)
     last = [

@@ -87,19 +87,13 @@ def key(s):
     return mix64(mix64(mix64(s.own_low) ^ s.own_high) ^ mix64(mix64(s.opp_low + ONE) ^ s.opp_high) ^ s.turn)
 
 
-RICH = Rules(
+RICH = Rules.of(
+    __name__,
     State=State,
     actions=actions,
     result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_player=utility_player,
     features_player=rich_player,
-    chances=chances,
-    viewer=viewer,
     max_outcomes=len(ROLLS),
-    phase=phase,
-    key=key,
     n_actions=2 * SMALLER_FIRST,
     # a double moves 15 checkers by 4 steps in all: at most C(15 + 4 - 1, 4) ways (the worst position known has 2,226)
     max_actions=3060,

@@ -267,21 +267,11 @@ def phase(s):
     return np.int64(min(5, (24 - popcount(s.black | s.white)) >> 2))
 
 
-RULES = Rules(
-    State=State,
-    actions=actions,
-    result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_mover=utility_mover,
+RULES = Rules.of(
+    __name__,
     features_mover=features_mover,
-    phase=phase,
-    key=key,
     n_actions=N_ACTIONS,
     max_actions=MAX_ACTIONS,
     max_plies=MAX_PLIES,
-    clock=clock,
     clock_limit=CLOCK_LIMIT,
-    noisy_actions=noisy_actions,
-    forcing=forcing,
 )

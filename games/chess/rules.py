@@ -218,24 +218,16 @@ def key(s):
     return pieces ^ mix64(s.white ^ SALTS[3]) ^ mix64((s.meta & POSITION) ^ SALTS[4])
 
 
-RULES = Rules(
+RULES = Rules.of(
+    __name__,
     State=Words,
     actions=actions,
-    result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_mover=utility_mover,
     features_mover=features_mover,
     phase=phase,
-    key=key,
     n_actions=N_ACTIONS,
     max_actions=256,  # no position with these pieces is known to have more than 218
     max_plies=11_800,  # at most 118 moves are captures or a pawn's, and a hundred plies after the last one it is a draw
-    clock=clock,
     clock_limit=CLOCK_LIMIT,
     perft_through_draws=True,
     noisy_actions=noisy_actions,
-    forcing=forcing,
-    may_pass=may_pass,
-    passed=passed,
 )

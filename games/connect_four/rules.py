@@ -219,20 +219,4 @@ def key(s):
     return mix64(s.own + s.mask)
 
 
-RULES = Rules(
-    State=State,
-    actions=actions,
-    result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_mover=utility_mover,
-    features_mover=features_mover,
-    bounds_mover=bounds_mover,
-    cells=cells,
-    contents=contents,
-    phase=phase,
-    key=key,
-    n_actions=7,
-    max_actions=7,
-    max_plies=42,
-)
+RULES = Rules.of(__name__, n_actions=7, max_actions=7, max_plies=42)

@@ -92,16 +92,8 @@ def key(s):
     return mix64(mix64(s.piles) ^ s.k)
 
 
-RULES = Rules(
-    State=State,
-    actions=actions,
-    result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_mover=utility_mover,
-    features_mover=features_mover,
-    phase=phase,
-    key=key,
+RULES = Rules.of(
+    __name__,
     n_actions=MAX_PILES * MAX_MATCHES,
     max_actions=MAX_PILES * MAX_MATCHES,  # eight full piles and no limit
     max_plies=MAX_PILES * MAX_MATCHES,  # eight full piles, one match at a time

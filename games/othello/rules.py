@@ -258,17 +258,8 @@ def key(s):
     return mix64(mix64(s.own) ^ s.opp)
 
 
-RULES = Rules(
-    State=State,
-    actions=actions,
-    result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_mover=utility_mover,
-    features_mover=features_mover,
-    cells=cells,
-    phase=phase,
-    key=key,
+RULES = Rules.of(
+    __name__,
     n_actions=65,
     max_actions=64,  # reachable positions have at most 33, but from_text reads any board
     max_plies=128,  # at most 64 discs and a pass after each

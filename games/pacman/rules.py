@@ -286,17 +286,10 @@ def key(s):
     return mix64(s.clock ^ mix64(s.ghosts ^ mix64(items ^ maze)))
 
 
-RULES = Rules(
-    State=State,
-    actions=actions,
-    result=result,
+RULES = Rules.of(
+    __name__,
     is_terminal=is_terminal,
-    to_play=to_play,
-    utility_mover=utility_mover,
-    features_mover=features_mover,
     bounds_mover=bounds_mover,
-    phase=phase,
-    key=key,
     n_actions=5,
     max_actions=5,
     max_plies=MAX_MOVES * (1 + MAX_GHOSTS),

@@ -108,18 +108,8 @@ def key(s):
     return mix64((((points << ONE) | s.player) << ONE) | s.rolling)
 
 
-RULES = Rules(
-    State=State,
-    actions=actions,
-    result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_player=utility_player,
-    features_player=features_player,
-    chances=chances,
-    viewer=viewer,
-    phase=phase,
-    key=key,
+RULES = Rules.of(
+    __name__,
     n_actions=8,
     max_actions=2,
     max_outcomes=6,

@@ -101,17 +101,4 @@ def key(s):
     return mix64(mix64(mix64(s.own) ^ s.next) ^ s.last)
 
 
-RULES = Rules(
-    State=State,
-    actions=actions,
-    result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_player=utility_player,
-    features_player=features_player,
-    phase=phase,
-    key=key,
-    n_actions=9,
-    max_actions=9,
-    max_plies=54,
-)
+RULES = Rules.of(__name__, n_actions=9, max_actions=9, max_plies=54)

@@ -88,17 +88,4 @@ def key(s):
     return mix64((s.own << NINE) | s.opp)
 
 
-RULES = Rules(
-    State=State,
-    actions=actions,
-    result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_mover=utility_mover,
-    features_mover=features_mover,
-    phase=phase,
-    key=key,
-    n_actions=9,
-    max_actions=9,
-    max_plies=9,
-)
+RULES = Rules.of(__name__, n_actions=9, max_actions=9, max_plies=9)

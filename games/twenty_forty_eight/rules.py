@@ -322,21 +322,4 @@ def key(s):
     return mix64(mix64(mix64(s.top) ^ s.bottom) ^ (s.score << TWO) ^ s.pending)
 
 
-RULES = Rules(
-    State=State,
-    actions=actions,
-    result=result,
-    is_terminal=is_terminal,
-    to_play=to_play,
-    utility_player=utility_player,
-    features_player=features_player,
-    won_player=won_player,
-    chances=chances,
-    phase=phase,
-    key=key,
-    n_actions=4,
-    max_actions=4,
-    max_outcomes=32,
-    max_plies=MAX_PLIES,
-    alternates=False,
-)
+RULES = Rules.of(__name__, n_actions=4, max_actions=4, max_outcomes=32, max_plies=MAX_PLIES, alternates=False)
