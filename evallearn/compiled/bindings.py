@@ -20,7 +20,6 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
 
 from evallearn.compiled import hooks
 from evallearn.compiled.bits import jitable
@@ -36,7 +35,7 @@ class Missing(Exception):
     """Nobody gave it."""
 
 
-def bindings_of(template: Path, given: Sequence[Rules | ModuleType], more: Mapping[str, Any]) -> dict[str, Any]:
+def bindings_of(template: Path, given: Sequence[Rules | ModuleType], more: Mapping[str, object]) -> dict[str, object]:
     """Return {name: what stands for it} for every name that the template declares.
 
     given: the game's rules, and what `specialise` made of the templates that this one imports from; more: by name, None
@@ -83,7 +82,7 @@ def declarations(text: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def _value(module: str, name: str, given: Sequence[Rules | ModuleType]) -> Any:
+def _value(module: str, name: str, given: Sequence[Rules | ModuleType]) -> object:
     if module == hooks.__name__:
         return _hook(name, next((each for each in given if isinstance(each, Rules)), None))
     if module.endswith("_kernel"):
@@ -94,7 +93,7 @@ def _value(module: str, name: str, given: Sequence[Rules | ModuleType]) -> Any:
     return jitable(value) if plain else value
 
 
-def _hook(name: str, rules: Rules | None) -> Any:
+def _hook(name: str, rules: Rules | None) -> object:
     if rules is not None and name in hooks.SIZES:
         return hooks.SIZES[name](rules)
     if rules is not None and name == "utility_player" and rules.utility_mover is not None:
@@ -108,7 +107,7 @@ def _hook(name: str, rules: Rules | None) -> Any:
     return hooks.STAND_INS[name]
 
 
-def _made(module: str, name: str, given: Sequence[Rules | ModuleType]) -> Any:
+def _made(module: str, name: str, given: Sequence[Rules | ModuleType]) -> object:
     """Return what `specialise` made of another template."""
     for each in given:
         if isinstance(each, ModuleType) and Path(str(each.__file__)).resolve() == _file_of(module):
