@@ -79,7 +79,7 @@ class Game(ABC, Generic[S, A]):
     """features(s, 0) == -features(s, 1) in every state (two players only)."""
     n_phases: ClassVar[int] = 1
     heuristics: ClassVar[Mapping[str, Heuristic]] = {}
-    search_settings: ClassVar[Mapping[str, Any]] = {}
+    search_settings: ClassVar[Mapping[str, int]] = {}
     """Options of alpha-beta with which agents search this game, such as {"quiescence": 8}."""
     opening_plies: ClassVar[int] = 4
     """Random plies with which self-play and matches open, unless told otherwise: enough that games differ."""

@@ -8,7 +8,6 @@ judge takes more of the noise away.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from evallearn.compiled.records import LuckContext
 from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
@@ -69,7 +68,7 @@ class _CompiledRolls:
         rules = game.rules
         assert rules is not None
         self.game, self.params = game, kernel.params.copy()
-        self.kernels: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
+        self.kernels = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
         self.box = LuckContext.one(words=rules.n_words, width=rules.max_actions, rolls=rules.max_outcomes)
         what = f"the luck of {game.name} with the {evaluator.name} Eval"
         announce(what, self.kernels.judge)
