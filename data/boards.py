@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from evallearn.core.game import CHANCE
 
@@ -56,14 +56,14 @@ class PlainBoard:
     def stored(self, a: Action) -> int | str:
         return self.game.action_to_text(self.s, a)
 
-    def advance(self, a: Any) -> None:
+    def advance(self, a: Action) -> None:
         self.s = self.game.result(self.s, a)
 
     def choices(self) -> Sequence[Action]:
         """Return the choices of the last `look` or `step`."""
         return self.legal
 
-    def step(self, a: Any) -> int:
+    def step(self, a: Action) -> int:
         """Apply a choice of the last `look` and look again; return the number of new choices, -1 if `a` was none."""
         if a not in self.legal:
             return -1
@@ -98,7 +98,7 @@ class CompiledBoard:
     def choices(self) -> Sequence[Action]:
         return self.io.actions[: self.n].tolist()  # type: ignore[no-any-return]  # NumPy does not say of what
 
-    def step(self, a: Any) -> int:
+    def step(self, a: Action) -> int:
         io = self.io
         words = tuple(io.words.tolist()) if io.looks_back else ()
         n: int = self.kernels.step(io.box, a if type(a) is int else int(a), self.n)
@@ -125,7 +125,7 @@ class CompiledBoard:
     def stored(self, a: Action) -> int | str:
         return int(a)  # by contract an integer
 
-    def advance(self, a: Any) -> None:
+    def advance(self, a: Action) -> None:
         words = tuple(self.io.words.tolist()) if self.io.looks_back else ()
         self.kernels.advance(self.io.box, int(a))  # a NumPy integer would compile the kernel again
         if words:
@@ -133,6 +133,9 @@ class CompiledBoard:
 
     def utilities(self) -> list[float]:
         return [u + 0.0 for u in self.io.utility.tolist()]  # never -0.0
+
+
+Board: TypeAlias = PlainBoard | CompiledBoard
 
 
 def on_fastest_floor(game: Game) -> Game:
@@ -144,6 +147,6 @@ def on_fastest_floor(game: Game) -> Game:
     return game if isinstance(game, CompiledGame) else CompiledGame(game)
 
 
-def board_of(game: Game) -> Any:
+def board_of(game: Game) -> Board:
     """Return the board for a game that `on_fastest_floor` gave."""
     return PlainBoard(game) if game.rules is None else CompiledBoard(game)  # type: ignore[arg-type]  # it is compiled

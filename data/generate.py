@@ -17,7 +17,7 @@ from evallearn.core.game import CHANCE
 from evallearn.core.locks import hold_folder
 from evallearn.core.settings import DERIVED_SEED, SHARE, Settings, setting, whole
 from evallearn.core.workers import imap
-from evallearn.data.boards import board_of, on_fastest_floor
+from evallearn.data.boards import Board, board_of, on_fastest_floor
 from evallearn.data.manifest import Manifest, build_manifest, manifest_path, read_manifest, write_manifest
 from evallearn.data.origin import Origin
 from evallearn.data.records import (
@@ -82,7 +82,7 @@ def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, numbe
     board = board_of(game)
     rng = random.Random(f"{config.seed}/{number}")
     actions, ply = _opening(board, config.random_plies, rng)
-    plies, won = list[Any](), list[float | None]()
+    plies, won = list[tuple[int, int, *tuple[object, ...]]](), list[float | None]()
     while actions:
         if ply >= MAX_PLIES:
             raise DataError(f"{game.name} game {number} did not end in {MAX_PLIES} plies: give it a rule that ends it")
@@ -111,7 +111,7 @@ def is_quiet(game: Game, s: State, action: Action) -> bool:
     return not game.forcing(s) and action not in game.noisy_actions(s)
 
 
-def _opening(board: Any, plies: int, rng: random.Random) -> tuple[Sequence[Action], int]:
+def _opening(board: Board, plies: int, rng: random.Random) -> tuple[Sequence[Action], int]:
     """Play random plies, then roll until a player is to move; start again if that ends the game, so each has a record.
 
     Returns the legal actions, and how many plies it took.
@@ -133,13 +133,13 @@ def _opening(board: Any, plies: int, rng: random.Random) -> tuple[Sequence[Actio
     )
 
 
-def _rolled(board: Any, outcomes: Sequence[Action], rng: random.Random) -> Sequence[Action]:
+def _rolled(board: Board, outcomes: Sequence[Action], rng: random.Random) -> Sequence[Action]:
     """Let chance play; return what can be done after it."""
     board.advance(rng.choices(outcomes, board.probabilities())[0])
     return board.look()  # type: ignore[no-any-return]  # a board of either backend
 
 
-def _illegal(board: Any, agent: Agent, action: Any, actions: Sequence[Action]) -> IllegalAction:
+def _illegal(board: Board, agent: Agent, action: Action, actions: Sequence[Action]) -> IllegalAction:
     game, s = board.game, board.state()
     legal = " ".join(game.action_to_text(s, a) for a in actions)
     where = f"{game.name} position {game.to_text(s)!r}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S
@@ -21,7 +20,7 @@ from evallearn.search.multiplayer.best_reply import BestReply
 from evallearn.search.multiplayer.maxn import MaxN
 from evallearn.search.multiplayer.paranoid import Paranoid
 
-SEARCHES: Mapping[str, Any] = {
+SEARCHES: Mapping[str, Callable[..., Search]] = {
     "minimax": Minimax,
     "alphabeta": AlphaBeta,
     "expectiminimax": Expectiminimax,
@@ -35,7 +34,7 @@ MONTE_CARLO = ("mcts", "flat")
 """The searches that can do without an Eval, and whose answers are drawn at random."""
 
 
-def usual_search(game: Game) -> tuple[str, Mapping[str, Any]]:
+def usual_search(game: Game) -> tuple[str, Mapping[str, object]]:
     """Return the name of the search that suits the game, and its settings.
 
     Alpha-beta (with the game's own settings), expectiminimax with dice or for one alone, max^n for the rest.
@@ -59,7 +58,7 @@ def search_for(game: Game[S, A], evaluator: Evaluator[S], *, sound: bool = False
     return named_search(name, game, evaluator, **(without_unsound(settings) if sound else settings))
 
 
-def named_search(name: str, game: Game[S, A], evaluator: Evaluator[S] | None, **settings: Any) -> Search[S, A]:
+def named_search(name: str, game: Game[S, A], evaluator: Evaluator[S] | None, **settings: object) -> Search[S, A]:
     """Return the search of that name.
 
     Where it must stay on the python backend it runs on compiled rules at least, if the game has them. Only the Monte

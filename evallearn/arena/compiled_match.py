@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evallearn.arena.seating import Played, Seats
-from evallearn.compiled.specialise import compiling, specialise
+from evallearn.compiled.hooks import Hook
+from evallearn.compiled.specialise import Kernel, compiling, specialise
 from evallearn.core.game import Game, State
 from evallearn.core.search import Limits, Search
 from evallearn.search.alphabeta.compiled import SHORT_DEPTH, CompiledAlphaBeta
@@ -31,9 +32,9 @@ class Chooser(NamedTuple):
 
     name: str
     """Of its Eval."""
-    choose: Any
+    choose: Hook
     """choose(s, past, side) -> (action, or -1 if the game is over by repetition; nodes)."""
-    side: tuple[Any, ...]
+    side: tuple[object, ...]
     """What it carries from move to move."""
 
 
@@ -46,9 +47,9 @@ class WholeGames:
         assert rules is not None
         self.game, self.sides = game, (a.side, b.side)
         self.what = f"games of {game.name} between the {a.name} and the {b.name} Eval"
-        self.kernels: Any = specialise(TEMPLATE, rules, looking_back(rules), choose_a=a.choose, choose_b=b.choose)
+        self.kernels = specialise(TEMPLATE, rules, looking_back(rules), choose_a=a.choose, choose_b=b.choose)
         rolls = max(1, rules.max_outcomes)
-        fields: list[Any] = [
+        fields: list[tuple[str, str] | tuple[str, str, tuple[int, ...]]] = [
             ("words", "u8", (rules.n_words,)), ("n_past", "i8"), ("longest", "i8"), ("opening_plies", "i8"),
             ("seed", "u8"), ("counter", "u8"), ("seats", "i8", (game.n_players,)),
             ("utilities", "f8", (game.n_players,)), ("moves", "i8", (2,)), ("nodes", "i8", (2,)),
@@ -60,7 +61,7 @@ class WholeGames:
         self.row["longest"] = longest
         self.past = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
 
-    def warm_up(self, kernel: Any, run: Callable[[], Any]) -> None:
+    def warm_up(self, kernel: Kernel, run: Callable[[], object]) -> None:
         """Compile, or fetch from the disk, before the first clock starts to run."""
         with compiling(self.what, kernel):
             run()
@@ -76,9 +77,9 @@ class WholeGames:
 
 def plays_in_kernel(search: Search, limits: Limits) -> bool:
     """Return whether its moves take milliseconds and need no clock: one thread of alpha-beta, compiled."""
-    if not isinstance(search, AlphaBeta) or search.floor != "compiled" or limits.seconds is not None:
+    inner = search._search if isinstance(search, AlphaBeta) else None
+    if not isinstance(inner, CompiledAlphaBeta) or limits.seconds is not None:
         return False
-    inner = search._search
     short = inner.cuts_at_depth and (limits.depth or MAX_DEPTH) <= SHORT_DEPTH
     return len(inner.boxes) == 1 and (short or (limits.nodes or NO_LIMIT) <= SHORT_NODES)
 
@@ -89,7 +90,9 @@ class CompiledMatch:
     def __init__(self, game: Game, searches: tuple[AlphaBeta, AlphaBeta], limits: tuple[Limits, Limits]) -> None:
         """Prepare games between two searches that `plays_in_kernel` accepts. One object may play both sides."""
         assert game.rules is not None
-        self.searches: list[CompiledAlphaBeta] = [search._search for search in searches]
+        self.searches: list[CompiledAlphaBeta] = [
+            s._search for s in searches if isinstance(s._search, CompiledAlphaBeta)
+        ]
         a, b = (Chooser(s.evaluator.name, *s.chooser(limit)) for s, limit in zip(self.searches, limits, strict=True))
         self.games = WholeGames(game, a, b, longest=game.rules.max_plies + 1)
         self.games.warm_up(self.games.kernels.play, lambda: self.play(game.initial(), (0, 1)))

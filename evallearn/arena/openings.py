@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.positions import read_position
 from evallearn.core.rng import GOLDEN, scramble
-from evallearn.data.boards import board_of, on_fastest_floor
+from evallearn.data.boards import Board, board_of, on_fastest_floor
 from evallearn.errors import BadNotation, SpecError
 
 MISSES = 1000
@@ -47,7 +47,7 @@ def openings(game: Game, n: int, random_plies: int, seed: int, *, repeat: bool =
     first openings of a seed are those of any larger n.
     """
     board, rng = board_of(on_fastest_floor(game)), random.Random(mix(seed))
-    found: dict[Any, Opening] = {}
+    found: dict[Hashable, Opening] = {}
     misses = 0
     while len(found) < n and misses < MISSES:
         before = len(found)
@@ -65,9 +65,9 @@ def openings(game: Game, n: int, random_plies: int, seed: int, *, repeat: bool =
     return take(list(found.values()), n, repeat=repeat or game.has_chance)
 
 
-def essence(game: Game, s: State) -> Any:
+def essence(game: Game, s: State) -> Hashable:
     """Return what is equal for two positions that are one up to the symmetries of the game."""
-    return min(game.images(s))
+    return min(game.images(s))  # type: ignore[type-var]  # they sort
 
 
 def take(different: Sequence[Opening], n: int, *, repeat: bool) -> list[Opening]:
@@ -75,7 +75,7 @@ def take(different: Sequence[Opening], n: int, *, repeat: bool) -> list[Opening]
     return [different[i % len(different)] for i in range(n)] if repeat else list(different[:n])
 
 
-def _random_opening(board: Any, plies: int, rng: random.Random) -> Opening | None:
+def _random_opening(board: Board, plies: int, rng: random.Random) -> Opening | None:
     """Return the position after `plies` random moves, or None if the game is over by then."""
     board.reset()
     path: list[Action] = []
@@ -92,7 +92,7 @@ def _random_opening(board: Any, plies: int, rng: random.Random) -> Opening | Non
     return Opening(board.state(), tuple(path)) if n else None
 
 
-def _every_opening(board: Any, plies: int) -> list[Opening]:
+def _every_opening(board: Board, plies: int) -> list[Opening]:
     """Return all positions after `plies` moves in which the game goes on, or nothing if they are too many to list."""
     board.reset()
     layer = {board.state(): Opening(board.state(), ())}
@@ -103,7 +103,7 @@ def _every_opening(board: Any, plies: int) -> list[Opening]:
     return [o for o in layer.values() if list(_after(board, o))]
 
 
-def _after(board: Any, opening: Opening) -> Iterator[Opening]:
+def _after(board: Board, opening: Opening) -> Iterator[Opening]:
     board.reset(opening.state)
     for a in board.look():
         board.reset(opening.state)
@@ -118,7 +118,7 @@ def read_openings(path: Path, game: Game) -> list[Opening]:
     Every position must be unfinished and different from the others, also by mirroring: refusals name the line.
     """
     found: dict[State, int] = {}
-    known: dict[Any, int] = {}
+    known: dict[Hashable, int] = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
         text = line.strip()
         if not text or text.startswith("#"):

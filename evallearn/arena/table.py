@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from time import perf_counter
-from typing import Any
 
 from evallearn.agents import Agent, SearchAgent
 from evallearn.arena.adjudication import NO_ADJUDICATION, Adjudication, Watch
@@ -21,7 +20,7 @@ from evallearn.arena.seating import Played, Seats, seatings
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game
 from evallearn.core.search import SearchResult
-from evallearn.data.boards import board_of, on_fastest_floor
+from evallearn.data.boards import Board, board_of, on_fastest_floor
 from evallearn.errors import EngineError, IllegalAction
 
 MAX_PLIES = 100_000
@@ -75,7 +74,7 @@ class _Here:
         self.followers = [a for a in {id(a): a for a in table.agents}.values() if a.follows]
         self.agents, self.warm = table.agents, [False, False]
         """warm: who of A and B has moved before."""
-        self.rolls: Any = None
+        self.rolls: Rolls | None = None
         if table.judge is not None:
             from evallearn.search.dice.luck import Rolls
 
@@ -125,7 +124,7 @@ class _Game:
         if self.here.rolls and not played.end:
             played.luck = self.luck
 
-    def _plies(self, board: Any) -> None:
+    def _plies(self, board: Board) -> None:
         """Play to the end by the rules, or by adjudication; an engine that fails raises EngineError.
 
         A quick search takes 50 microseconds, so each one counts here: one call of the board for each ply, no more.
@@ -163,7 +162,7 @@ class _Game:
                 raise IllegalAction(f"a game of {table.game.name} did not end in {MAX_PLIES} plies: mend its rules")
         played.utilities = board.utilities()
 
-    def _roll(self, board: Any, seed: int) -> Action:
+    def _roll(self, board: Board, seed: int) -> Action:
         a = draw(board.choices(), board.probabilities(), seed)
         if self.here.rolls:
             self.luck += self.here.rolls.luck(board.state(), a)
@@ -177,14 +176,14 @@ class _Game:
         self.played.end, self.played.utilities = f"adjudicated: {ended[0]}", [ended[1], 0.0 - ended[1]]
         return True
 
-    def _tell(self, board: Any, a: Action) -> None:
+    def _tell(self, board: Board, a: Action) -> None:
         side, legal = self.side, a in board.choices()
         for agent in self.here.followers if legal else ():
             self.side = int(agent is self.table.agents[1])
             agent.played(board.state(), a)
         self.side = side
 
-    def _illegal(self, board: Any, a: Action) -> IllegalAction:
+    def _illegal(self, board: Board, a: Action) -> IllegalAction:
         game, s = self.table.game, board.state()
         texts = " ".join(game.action_to_text(s, x) for x in board.choices())
         return IllegalAction(

@@ -20,14 +20,14 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from evallearn.compiled import hooks, learning_hooks
 from evallearn.compiled.bits import jitable
 from evallearn.compiled.records import Record
 from evallearn.core.rules import Rules
 
-Given: TypeAlias = Rules | ModuleType | tuple[Any, ...]
+Given: TypeAlias = Rules | ModuleType | tuple[object, ...]
 """What names are taken from: a game's rules, what `specialise` made of a template, or a NamedTuple of hooks."""
 HOOKS = (hooks.__name__, learning_hooks.__name__)
 OF_A_RULE = frozenset(field.name for field in fields(Rules))
@@ -37,7 +37,7 @@ class Missing(Exception):
     """Nobody gave it."""
 
 
-def bindings_of(template: Path, given: Sequence[Given], more: Mapping[str, Any]) -> dict[str, Any]:
+def bindings_of(template: Path, given: Sequence[Given], more: Mapping[str, object]) -> dict[str, object]:
     """Return {name: what stands for it} for every name that the template declares.
 
     given: the game's rules, what `specialise` made of the templates that this one imports from, and hooks; more: by
@@ -82,7 +82,7 @@ def declarations(text: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def _value(module: str, name: str, given: Sequence[Given]) -> Any:
+def _value(module: str, name: str, given: Sequence[Given]) -> object:
     if module in HOOKS:
         for each in given:
             if isinstance(each, tuple) and (own := getattr(each, name, None)) is not None:
@@ -96,7 +96,7 @@ def _value(module: str, name: str, given: Sequence[Given]) -> Any:
     return jitable(value) if plain else value
 
 
-def _hook(name: str, rules: Rules | None) -> Any:
+def _hook(name: str, rules: Rules | None) -> object:
     if rules is not None and name in hooks.SIZES:
         return hooks.SIZES[name](rules)
     if rules is not None and name == "utility_player" and rules.utility_mover is not None:
@@ -110,7 +110,7 @@ def _hook(name: str, rules: Rules | None) -> Any:
     return hooks.STAND_INS[name]
 
 
-def _made(module: str, name: str, given: Sequence[Given]) -> Any:
+def _made(module: str, name: str, given: Sequence[Given]) -> object:
     """Return what `specialise` made of another template."""
     for each in given:
         if isinstance(each, ModuleType) and Path(str(each.__file__)).resolve() == _file_of(module):

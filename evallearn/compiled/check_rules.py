@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from evallearn.core.rng import MASK64
 from evallearn.core.rules import Rules
 from evallearn.errors import EvallearnError
 
+T = TypeVar("T")
+Words: TypeAlias = tuple[np.uint64, ...]
+Question: TypeAlias = tuple[str, Callable[[Game], Any]]
 Expect = Callable[[bool, str, str, str], bool]
 ALIKE = "make both floors agree"
 
@@ -82,7 +85,7 @@ def _check_history(game: Game, rules: Rules, history: Sequence[State], expect: E
         )  # fmt: skip
 
 
-def _run(expect: Expect, name: str, remedy: str, here: str, call: Callable[[], Any]) -> Any:
+def _run(expect: Expect, name: str, remedy: str, here: str, call: Callable[[], T]) -> T:
     """Return what the rule answers uncompiled; if it raises, that is the finding."""
     try:
         return call()
@@ -101,7 +104,7 @@ def _words(game: Game, rules: Rules, s: State, here: str, expect: Expect) -> tup
     return words
 
 
-def _state(game: Game, rules: Rules, s: State, expect: Expect) -> tuple[Any, str]:
+def _state(game: Game, rules: Rules, s: State, expect: Expect) -> tuple[Words, str]:
     """Return the state as the rules see it, and its text."""
     here = repr(game.to_text(s))
     return rules.State(*(u64(w) for w in _words(game, rules, s, here, expect))), here
@@ -165,7 +168,7 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
     return ok
 
 
-def _check_active(game: Game, rules: Rules, state: Any, here: str, expect: Expect) -> None:
+def _check_active(game: Game, rules: Rules, state: Words, here: str, expect: Expect) -> None:
     """Check the features that are not 0, if the game finds them by itself: all of them, the last one first."""
     if rules.active_features is None or rules.features_player is None:
         return
@@ -183,7 +186,7 @@ def _check_active(game: Game, rules: Rules, state: Any, here: str, expect: Expec
         )  # fmt: skip
 
 
-def _check_cells(game: Game, rules: Rules, s: State, state: Any, here: str, expect: Expect) -> None:
+def _check_cells(game: Game, rules: Rules, s: State, state: Words, here: str, expect: Expect) -> None:
     """Check what pattern tables see, if the game shows it."""
     if rules.cells is None:
         return
@@ -200,7 +203,7 @@ def _check_cells(game: Game, rules: Rules, s: State, state: Any, here: str, expe
         _check_contents(game, rules, plain, state, here, expect)
 
 
-def _check_contents(game: Game, rules: Rules, cells: list[int], state: Any, here: str, expect: Expect) -> None:
+def _check_contents(game: Game, rules: Rules, cells: list[int], state: Words, here: str, expect: Expect) -> None:
     """Check what the stacks hold, and the numbers that the rules give it."""
     wanted = []
     for n, (stack, contents) in enumerate(zip(game.stacks, game.stack_contents, strict=True)):
@@ -217,13 +220,13 @@ def _check_contents(game: Game, rules: Rules, cells: list[int], state: Any, here
     )  # fmt: skip
 
 
-def _third_time(rules: Rules, state: Any, past: Sequence[tuple[int, ...]]) -> bool:
+def _third_time(rules: Rules, state: Words, past: Sequence[tuple[int, ...]]) -> bool:
     """Return True if the position stood on the board twice before."""
     now = int(rules.key(state))
     return sum(int(rules.key(rules.State(*map(u64, words)))) == now for words in past) >= 2
 
 
-def _outcomes(game: Game, rules: Rules, s: State, state: Any, here: str, expect: Expect) -> list[int]:
+def _outcomes(game: Game, rules: Rules, s: State, state: Words, here: str, expect: Expect) -> list[int]:
     """Compare what rules.chances writes with the python backend; return the outcomes."""
     assert rules.chances is not None
     out, odds = np.zeros(rules.max_outcomes, np.int32), np.zeros(rules.max_outcomes)
@@ -234,11 +237,11 @@ def _outcomes(game: Game, rules: Rules, s: State, state: Any, here: str, expect:
     return [outcome for outcome, _ in found]
 
 
-def _words_after(rules: Rules, state: Any, a: int) -> tuple[int, ...]:
+def _words_after(rules: Rules, state: Words, a: int) -> tuple[int, ...]:
     return tuple(int(w) for w in rules.result(state, a))
 
 
-def _actions(rules: Rules, state: Any, here: str, expect: Expect) -> list[int]:
+def _actions(rules: Rules, state: Words, here: str, expect: Expect) -> list[int]:
     """Return what rules.actions writes into an array of max_actions places.
 
     Such an array raises where a kernel would not.
@@ -253,7 +256,7 @@ def _actions(rules: Rules, state: Any, here: str, expect: Expect) -> list[int]:
 
 def _check_keys(game: Game, rules: Rules, positions: Sequence[State], expect: Expect) -> None:
     """Check that two states share a key only if the mover's future is the same: then actions and features are."""
-    known: dict[int, tuple[Any, str]] = {}
+    known: dict[int, tuple[object, str]] = {}
     for s in positions:
         if game.is_terminal(s):
             continue
@@ -294,11 +297,11 @@ def _check_compiled(game: Game, positions: Sequence[State], expect: Expect) -> N
             )  # fmt: skip
 
 
-def _questions(game: Game, s: State) -> list[tuple[str, Callable[[Game], Any]]]:
+def _questions(game: Game, s: State) -> list[Question]:
     """Return pairs (method of the rules, what to ask of both backends)."""
     assert game.rules is not None
     view = "player" if game.rules.features_mover is None else "mover"
-    always: list[tuple[str, Callable[[Game], Any]]] = [
+    always: list[Question] = [
         ("to_play", lambda g: g.to_play(s)),
         ("is_terminal", lambda g: g.is_terminal(s)),
     ]

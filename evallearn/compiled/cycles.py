@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
+
+from evallearn.compiled.codegen import Builder, Intrinsic, Signature, Target, Typing, Value, Values
 
 
 def cycles() -> int:
@@ -16,8 +17,8 @@ def cycles() -> int:
 
 
 @intrinsic
-def _read_counter(typingctx: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _read_counter(typingctx: Typing) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         function = builder.module.declare_intrinsic("llvm.readcyclecounter", fnty=ir.FunctionType(ir.IntType(64), []))
         return builder.call(function, [])
 

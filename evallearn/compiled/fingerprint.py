@@ -17,7 +17,6 @@ import types
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numba.core.types import Type as NumbaType
@@ -57,12 +56,12 @@ class _Walker:
         self.files: set[str] = set()
         self.functions: list[types.FunctionType] = []
 
-    def put(self, *parts: Any) -> None:
+    def put(self, *parts: object) -> None:
         for part in parts:
             data = part if isinstance(part, bytes) else str(part).encode()
             self.hash.update(len(data).to_bytes(4, "little") + data)
 
-    def walk(self, x: Any, names: Sequence[str] = ()) -> None:
+    def walk(self, x: object, names: Sequence[str] = ()) -> None:
         """Add `x` to the hash, with what it refers to.
 
         names: what the code that refers to `x` may ask of it, if it is a module.
@@ -86,7 +85,7 @@ class _Walker:
             self.seen[id(x)] = len(self.seen)
             self.walk_object(x)
 
-    def walk_object(self, x: Any) -> None:
+    def walk_object(self, x: object) -> None:
         if isinstance(x, (tuple, list)):
             self.put("sequence", type(x).__name__, len(x))
             for item in x:
@@ -145,7 +144,7 @@ class _Walker:
             self.files.add(file)
             self.put(_invisible_text(file))
 
-    def walk_code(self, code: types.CodeType, names: dict[str, Any]) -> None:
+    def walk_code(self, code: types.CodeType, names: dict[str, object]) -> None:
         self.put("code", code.co_code, code.co_argcount, code.co_flags)
         self.put(code.co_names, code.co_varnames, code.co_freevars)
         for constant in code.co_consts:
@@ -158,7 +157,7 @@ class _Walker:
                 self.put("global", name)
                 self.walk(names[name], code.co_names)
 
-    def walk_constant(self, x: Any) -> None:
+    def walk_constant(self, x: object) -> None:
         """Add a constant to the hash, without `walk`: equal constants may or may not be one object."""
         if isinstance(x, (tuple, frozenset)):
             items = x if isinstance(x, tuple) else sorted(x, key=repr)
@@ -169,13 +168,13 @@ class _Walker:
             self.put(type(x).__name__, repr(x))
 
 
-def fingerprint(roots: Iterable[Any], sources: Iterable[Path] = ()) -> str:
+def fingerprint(roots: Iterable[object], sources: Iterable[Path] = ()) -> str:
     """Return twenty hexadecimal digits for `roots` and the whole text of `sources`."""
     return fingerprint_and_functions(roots, sources)[0]
 
 
 def fingerprint_and_functions(
-    roots: Iterable[Any], sources: Iterable[Path] = ()
+    roots: Iterable[object], sources: Iterable[Path] = ()
 ) -> tuple[str, list[types.FunctionType]]:
     """Return the fingerprint, and the functions that were met on the way."""
     roots = list(roots)  # alive during the walk: it knows objects by their id

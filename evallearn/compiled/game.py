@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -32,7 +32,7 @@ Words = tuple[int, ...]
 class Mailbox:
     """The record through which Python and the game's kernels talk, and views of its fields."""
 
-    def __init__(self, game: Game, rules: Rules, kernels: Any) -> None:
+    def __init__(self, game: Game, rules: Rules, kernels: ModuleType) -> None:
         self.game, self.kernels, self.looks_back = game, kernels, rules.clock is not None
         # the default decode asks for the rules at every call, which costs more than all the rest of a ply
         default = type(game).decode is Game.decode
@@ -83,7 +83,7 @@ class CompiledGame(Game):
         for attribute in DECLARATIONS:
             setattr(self, attribute, getattr(plain, attribute))
         self.by_mover = rules.features_mover is not None
-        self.kernels: Any = specialise(TEMPLATE, rules, N_PLAYERS=plain.n_players)
+        self.kernels = specialise(TEMPLATE, rules, N_PLAYERS=plain.n_players)
         self.io = self.mailbox()
         self._seen: State = None  # what `look` saw last, and what it answered
         self._answer: tuple[int, list[int]] = (0, [])
@@ -198,7 +198,7 @@ class CompiledGame(Game):
     def cells(self, s: State, player: int) -> Sequence[int]:
         return self.plain.cells(s, player)
 
-    def images(self, s: State) -> Sequence[Any]:
+    def images(self, s: State) -> Sequence[Hashable]:
         return self.plain.images(s)
 
     def cell_name(self, cell: int) -> str:

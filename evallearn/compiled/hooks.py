@@ -6,22 +6,27 @@ others must be given. `s` is a compiled state (`Rules.State`), `params` the reco
 `ctx` that of a search.
 """
 
+# A hook that must be given has no body, hence:
+# mypy: disable-error-code="empty-body"
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evallearn.compiled.bits import jitable
+from evallearn.compiled.bits import F, jitable
+from evallearn.compiled.codegen import Address
+from evallearn.compiled.records import Number, Record, SearchContext
 from evallearn.core.rules import Rules
 
-Number: TypeAlias = Any
-"""What Numba takes for int64, float32 or float64; uncompiled, a number of Python or of NumPy."""
-F = TypeVar("F", bound=Callable[..., Any])
+Hook: TypeAlias = Callable[..., object]
+"""A function of a game, an evaluator or a search, marked @jitable."""
 PLAYERS = Path(__file__).with_name("players_kernel.py")
-STAND_INS: dict[str, Callable[..., Any]] = {}
+STAND_INS: dict[str, Hook] = {}
 
 
 def stand_in(function: F) -> F:
@@ -31,54 +36,56 @@ def stand_in(function: F) -> F:
 
 
 # --- the game's rules: see `Rules` -----------------------------------------------------------------------------------
-State: Any
-"""The NamedTuple of a state's words."""
+class State(tuple[np.uint64, ...]):
+    """The NamedTuple of a state's words."""
+
+    def __new__(cls, *words: Number) -> State: ...
 
 
-def actions(s: Any, out: Any) -> Number:
+def actions(s: State, out: NDArray[np.int32]) -> Number:
     """Write the legal actions into out: int32[max_actions]; return their number."""
 
 
-def result(s: Any, a: Any) -> Any:
+def result(s: State, a: Number) -> State:
     """Return the state after an action or outcome."""
 
 
-def is_terminal(s: Any) -> Any:
+def is_terminal(s: State) -> bool:
     """Return True if the game is over by its rules."""
 
 
-def to_play(s: Any) -> Number:
+def to_play(s: State) -> Number:
     """Return who is to move; -1: the dice."""
 
 
-def phase(s: Any) -> Number:
+def phase(s: State) -> Number:
     """Return which weights count, from 0."""
 
 
-def key(s: Any) -> Any:
+def key(s: State) -> np.uint64:
     """Return the uint64 by which tables know the state."""
 
 
 @stand_in
-def utility_mover(s: Any) -> Number:
+def utility_mover(s: State) -> Number:
     """Return the utility, float32, to the player to move, of a state that is over."""
     return np.float32(0)
 
 
 @stand_in
-def features_mover(s: Any, out: Any) -> None:
+def features_mover(s: State, out: NDArray[np.float32]) -> None:
     """Write the features as the mover sees them into out: float32[n_features]."""
     pass
 
 
 @stand_in
-def bounds_mover(s: Any) -> tuple[Number, Number]:
+def bounds_mover(s: State) -> tuple[Number, Number]:
     """Return (low, high) of the utility to the mover, float32."""
     return np.float32(0), np.float32(0)
 
 
 @stand_in
-def utility_player(s: Any, player: Any) -> Number:
+def utility_player(s: State, player: Number) -> Number:
     """Return the utility, float32, to `player`, of a state that is over.
 
     It is made from `utility_mover` where that is the game's.
@@ -87,73 +94,73 @@ def utility_player(s: Any, player: Any) -> Number:
 
 
 @stand_in
-def features_player(s: Any, player: Any, out: Any) -> None:
+def features_player(s: State, player: Number, out: NDArray[np.float32]) -> None:
     """Write the features as `player` sees them into out: float32[n_features]."""
     pass
 
 
 @stand_in
-def won_player(s: Any, player: Any) -> Number:
+def won_player(s: State, player: Number) -> Number:
     """Return what `player` has won for certain, float64."""
     return 0.0
 
 
 @stand_in
-def active_features(s: Any, player: Any, places: Any, values: Any) -> Number:
+def active_features(s: State, player: Number, places: NDArray[np.int32], values: NDArray[np.float32]) -> Number:
     """Write the features that are not 0, the last one first; return their number."""
     return 0
 
 
 @stand_in
-def chances(s: Any, out: Any, probabilities: Any) -> Number:
+def chances(s: State, out: NDArray[np.int32], probabilities: NDArray[np.float64]) -> Number:
     """Write the outcomes of the roll and their probabilities; return their number."""
     return 0
 
 
 @stand_in
-def viewer(s: Any) -> Number:
+def viewer(s: State) -> Number:
     """Return the player from whose side an evaluator sees a state of a game with dice."""
     return 0
 
 
 @stand_in
-def cells(s: Any, out: Any) -> None:
+def cells(s: State, out: NDArray[np.int32]) -> None:
     """Write the cells of the board as the mover sees them into out: int32[n_cells]."""
     pass
 
 
 @stand_in
-def contents(s: Any, out: Any) -> None:
+def contents(s: State, out: NDArray[np.int32]) -> None:
     """Write for every stack which of its contents it holds into out: int32[stacks]."""
     pass
 
 
 @stand_in
-def clock(s: Any) -> Number:
+def clock(s: State) -> Number:
     """Return the plies since the last move that cannot be taken back."""
     return 0
 
 
 @stand_in
-def noisy_actions(s: Any, out: Any) -> Number:
+def noisy_actions(s: State, out: NDArray[np.int32]) -> Number:
     """Write the actions for a quiescence search, in the order of `actions`; return their number."""
     return 0
 
 
 @stand_in
-def forcing(s: Any) -> Any:
+def forcing(s: State) -> bool:
     """Return True if the mover must answer something."""
     return False
 
 
 @stand_in
-def may_pass(s: Any) -> Any:
+def may_pass(s: State) -> bool:
     """Return True if a null move may be tried."""
     return False
 
 
 @stand_in
-def passed(s: Any) -> Any:
+def passed(s: State) -> State:
     """Return the state after a null move."""
     return s
 
@@ -179,7 +186,7 @@ NUMBERED: bool
 THROUGH_DRAWS: bool
 """True if perft goes on where the game is drawn by a rule."""
 
-SIZES: dict[str, Callable[[Rules], Any]] = {
+SIZES: dict[str, Callable[[Rules], int]] = {
     "N_WORDS": lambda rules: rules.n_words,
     "CLOCK_LIMIT": lambda rules: rules.clock_limit,
     "ALTERNATES": lambda rules: rules.alternates,
@@ -212,33 +219,33 @@ MIDDLE: float
 
 
 # --- Evals: see `EvalKernel` -----------------------------------------------------------------------------------------
-def evaluate_mover(s: Any, params: Any) -> Number:
+def evaluate_mover(s: State, params: Record) -> Number:
     """Return the value, float32, to the player to move, of a state that is not over."""
 
 
-def evaluate_player(s: Any, player: Any, params: Any) -> Number:
+def evaluate_player(s: State, player: Number, params: Record) -> Number:
     """Return the value, float64, to `player`, of a state that is not over."""
 
 
 @stand_in
-def eval_bounds_mover(s: Any, params: Any) -> tuple[Number, Number]:
+def eval_bounds_mover(s: State, params: Record) -> tuple[Number, Number]:
     """Return (low, high) of the utility and of all values below `s` to the mover, float32."""
     return np.float32(0), np.float32(0)
 
 
-def choose_a(s: Any, past: Any, side: Any) -> Any:
+def choose_a(s: State, past: Number, side: tuple[object, ...]) -> tuple[Number, Number]:
     """Return the action of chooser A, or -1 if the game is over by repetition, and the nodes searched."""
 
 
-def choose_b(s: Any, past: Any, side: Any) -> Any:
+def choose_b(s: State, past: Number, side: tuple[object, ...]) -> tuple[Number, Number]:
     """Return what `choose_a` does, of chooser B."""
 
 
-def raw(params: Any, k: Any) -> Number:
+def raw(params: Record, k: Number) -> Number:
     """Return the result, float64, of an evaluator's own arithmetic on params.x in phase `k`."""
 
 
-def probe(s: Any, address: Any) -> Number:
+def probe(s: State, address: Address) -> Number:
     """Return what the game knows of `s`: see `Endgames` and `KnownValues`."""
 
 
@@ -275,12 +282,14 @@ BY_PLAYER: bool
 
 
 # --- searches --------------------------------------------------------------------------------------------------------
-def is_cutoff(s: Any, depth_left: Any) -> Any:
+def is_cutoff(s: State, depth_left: Number) -> bool:
     """Return the answer of the cutoff test."""
 
 
 @stand_in
-def quiet_value(s: Any, left: Any, ply: Any, alpha: Any, beta: Any, ctx: Any, params: Any) -> Number:
+def quiet_value(
+    s: State, left: Number, ply: Number, alpha: Number, beta: Number, ctx: SearchContext, params: Record
+) -> Number:
     """Return the fail-soft value of `s` after a quiescence search of `left` plies, to its mover.
 
     See quiescence_kernel.py.
@@ -289,7 +298,7 @@ def quiet_value(s: Any, left: Any, ply: Any, alpha: Any, beta: Any, ctx: Any, pa
 
 
 @stand_in
-def note_node(s: Any, value: Any, alpha: Any, beta: Any, params: Any) -> None:
+def note_node(s: State, value: Number, alpha: Number, beta: Number, params: Record) -> None:
     """Learn from a quiet node that was searched."""
     pass
 
@@ -315,16 +324,17 @@ WIN: float
 
 
 # --- what a name stands for ------------------------------------------------------------------------------------------
-def utility_to_any(rules: Rules) -> Any:
+def utility_to_any(rules: Rules) -> Hook:
     """Return utility_player(s, player) of any game: its own, or made from the mover's."""
     if rules.utility_player is not None:
         return rules.utility_player
     from evallearn.compiled.specialise import specialise
 
-    return specialise(PLAYERS, rules).utility_player
+    made: Hook = specialise(PLAYERS, rules).utility_player
+    return made
 
 
-def bindings(rules: Rules, *names: str) -> dict[str, Any]:
+def bindings(rules: Rules, *names: str) -> dict[str, Hook]:
     """Return the rules of these names, or what stands in for them.
 
     It is for the templates that declare nothing yet.

@@ -13,7 +13,8 @@ a multiple of eight that is known when a kernel is compiled, and so is `keep`.
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from collections.abc import Callable
+from typing import SupportsFloat, SupportsInt, TypeAlias
 
 import numpy as np
 from llvmlite import ir
@@ -21,16 +22,30 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from evallearn.compiled.codegen import (
+    Address,
+    Builder,
+    Intrinsic,
+    Literal,
+    Signature,
+    Target,
+    Type,
+    Typing,
+    Value,
+    Values,
+)
+
 LANES = 8
 INT16, INT32, INT64 = (ir.IntType(bits) for bits in (16, 32, 64))
 FLOATS, SHORT, WHOLE = (ir.VectorType(kind, LANES) for kind in (ir.FloatType(), INT16, INT32))
 AT_ONCE = 12
 """Vectors that are summed up side by side: so many stay in registers."""
 ADDRESS = types.uint64
+Kind: TypeAlias = type[ctypes.c_int16] | type[ctypes.c_int32] | type[ctypes.c_float]
 
 
 # --- uncompiled ------------------------------------------------------------------------------------------------------
-def whole_inputs(steps: Any, x: Any, fine: Any, reach: Any, n: int) -> None:
+def whole_inputs(steps: Address, x: Address, fine: SupportsFloat, reach: SupportsFloat, n: int) -> None:
     """Write x (float32) into steps, in steps of 1 / fine, rounded, cut off at `reach`; NaN is 0.
 
     `reach` is less than 2**14.
@@ -40,7 +55,7 @@ def whole_inputs(steps: Any, x: Any, fine: Any, reach: Any, n: int) -> None:
     _numbers(steps, n)[:] = (y + np.float32(2**14 + 0.5)).astype(np.int32) - 2**14
 
 
-def differences(now: Any, before: Any, places: Any, values: Any, n: int, keep: int) -> Any:
+def differences(now: Address, before: Address, places: Address, values: Address, n: int, keep: int) -> np.int64:
     """Return how many numbers are not what they were before.
 
     places, values: where, and by how much. keep 1: before = now.
@@ -54,7 +69,9 @@ def differences(now: Any, before: Any, places: Any, values: Any, n: int, keep: i
     return np.int64(len(at))
 
 
-def add_whole_rows(h: Any, start: Any, weights: Any, places: Any, values: Any, n: Any, units: int) -> None:
+def add_whole_rows(
+    h: Address, start: Address, weights: Address, places: Address, values: Address, n: SupportsInt, units: int
+) -> None:
     """Set h = start + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ...; start may be h.
 
     weights: rows of int16; each of the n values fits 16 bits.
@@ -65,45 +82,47 @@ def add_whole_rows(h: Any, start: Any, weights: Any, places: Any, values: Any, n
     _numbers(h, units)[:] = total
 
 
-def clip_sums(h: Any, sums: Any, shift: Any, low: Any, high: Any, units: int) -> None:
+def clip_sums(h: Address, sums: Address, shift: SupportsInt, low: SupportsInt, high: SupportsInt, units: int) -> None:
     """Set h = sums / 2**shift, rounded, from `low` to `high`."""
     half = (1 << int(shift)) >> 1
     _numbers(h, units)[:] = np.clip((_numbers(sums, units) + np.int32(half)) >> np.int32(shift), int(low), int(high))
 
 
-def dot_whole(h: Any, weights: Any, units: int) -> Any:
+def dot_whole(h: Address, weights: Address, units: int) -> np.int64:
     """Return the product of two rows, int64; weights are int16, and no product of two numbers leaves 32 bits."""
     return np.int64(_numbers(h, units).astype(np.int64) @ _numbers(weights, units, ctypes.c_int16))
 
 
-def _numbers(address: Any, n: int, kind: Any = ctypes.c_int32) -> np.ndarray:
+def _numbers(address: Address, n: int, kind: Kind = ctypes.c_int32) -> np.ndarray:
     return np.ctypeslib.as_array((kind * n).from_address(int(address)))
 
 
 # --- compiled --------------------------------------------------------------------------------------------------------
-def _load(builder: Any, address: Any, kind: Any, offset: Any, align: int = 4) -> Any:
+def _load(builder: Builder, address: Value, kind: ir.Type, offset: Value, align: int = 4) -> Value:
     return builder.load(builder.inttoptr(builder.add(address, offset), kind.as_pointer()), align=align)
 
 
-def _store(builder: Any, value: Any, address: Any, offset: Any) -> None:
+def _store(builder: Builder, value: Value, address: Value, offset: Value) -> None:
     builder.store(value, builder.inttoptr(builder.add(address, offset), value.type.as_pointer()), align=4)
 
 
-def _filled(builder: Any, value: Any, kind: Any) -> Any:
+def _filled(builder: Builder, value: Value, kind: ir.Type) -> Value:
     """Return a vector of the same number eight times."""
     nothing = ir.Constant(kind, ir.Undefined)
     one = builder.insert_element(nothing, value, INT32(0))
     return builder.shuffle_vector(one, nothing, ir.Constant(WHOLE, [0] * LANES))
 
 
-def _cut(builder: Any, compare: Any, value: Any, low: Any, high: Any) -> Any:
+def _cut(
+    builder: Builder, compare: Callable[[str, Value, Value], Value], value: Value, low: Value, high: Value
+) -> Value:
     value = builder.select(compare(">", value, low), value, low)
     return builder.select(compare("<", value, high), value, high)
 
 
 @intrinsic(prefer_literal=True)
-def _whole_inputs(typingctx: Any, steps: Any, x: Any, fine: Any, reach: Any, n: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _whole_inputs(typingctx: Typing, steps: Type, x: Type, fine: Type, reach: Type, n: Literal) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         steps, x, fine, reach = args[:4]
         times, high = (_filled(builder, value, FLOATS) for value in (fine, reach))
         low, zero = builder.fneg(high), ir.Constant(FLOATS, [0.0] * LANES)
@@ -119,8 +138,10 @@ def _whole_inputs(typingctx: Any, steps: Any, x: Any, fine: Any, reach: Any, n: 
 
 
 @intrinsic(prefer_literal=True)
-def _differences(typingctx: Any, now: Any, before: Any, places: Any, values: Any, n: Any, keep: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _differences(
+    typingctx: Typing, now: Type, before: Type, places: Type, values: Type, n: Literal, keep: Literal
+) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         now, before, places, values = args[:4]
         found = cgutils.alloca_once_value(builder, INT64(0))  # bytes of the places that were written
         with cgutils.for_range_slice(builder, INT64(0), INT64(4 * n.literal_value), INT64(4 * LANES)) as (at, _):
@@ -145,11 +166,11 @@ def _differences(typingctx: Any, now: Any, before: Any, places: Any, values: Any
 
 @intrinsic(prefer_literal=True)
 def _add_whole_rows(
-    typingctx: Any, h: Any, start: Any, weights: Any, places: Any, values: Any, n: Any, units: Any
-) -> Any:
+    typingctx: Typing, h: Type, start: Type, weights: Type, places: Type, values: Type, n: Type, units: Literal
+) -> Intrinsic:
     size = units.literal_value
 
-    def block(builder: Any, args: Any, first: int, vectors: int) -> None:
+    def block(builder: Builder, args: Values, first: int, vectors: int) -> None:
         h, start, weights, places, values, n = args[:6]
         sums = [cgutils.alloca_once(builder, WHOLE) for _ in range(vectors)]
         for v, total in enumerate(sums):
@@ -168,7 +189,7 @@ def _add_whole_rows(
         for v, total in enumerate(sums):
             _store(builder, builder.load(total), h, INT64(4 * (first + LANES * v)))
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         for first in range(0, size, LANES * AT_ONCE):
             block(builder, args, first, min(AT_ONCE, (size - first) // LANES))
         return context.get_dummy_value()
@@ -177,8 +198,8 @@ def _add_whole_rows(
 
 
 @intrinsic(prefer_literal=True)
-def _clip_sums(typingctx: Any, h: Any, sums: Any, shift: Any, low: Any, high: Any, units: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _clip_sums(typingctx: Typing, h: Type, sums: Type, shift: Type, low: Type, high: Type, units: Literal) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         h, sums, shift, low, high = args[:5]
         half = _filled(builder, builder.lshr(builder.shl(INT32(1), shift), INT32(1)), WHOLE)
         shift, low, high = (_filled(builder, value, WHOLE) for value in (shift, low, high))
@@ -191,8 +212,8 @@ def _clip_sums(typingctx: Any, h: Any, sums: Any, shift: Any, low: Any, high: An
 
 
 @intrinsic(prefer_literal=True)
-def _dot_whole(typingctx: Any, h: Any, weights: Any, units: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _dot_whole(typingctx: Typing, h: Type, weights: Type, units: Literal) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         wide = ir.VectorType(INT64, LANES)
         total = cgutils.alloca_once_value(builder, ir.Constant(wide, [0] * LANES))
         with cgutils.for_range_slice(builder, INT64(0), INT64(units.literal_value), INT64(LANES)) as (at, _):

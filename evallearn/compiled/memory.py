@@ -6,24 +6,27 @@ And `fetch`, for those that do not fit the caches: what will be needed soon is s
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import SupportsInt
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
+
+from evallearn.compiled.codegen import Address, Builder, Intrinsic, Signature, Target, Type, Typing, Value, Values
 
 READ, KEEP, DATA = 0, 3, 1
 """As LLVM numbers them: what a prefetch is for, how long it is to stay in the caches, and in which."""
 
 
-def byte_at(address: Any, index: Any) -> int:
+def byte_at(address: Address, index: SupportsInt) -> int:
     """Return the signed byte number `index` of the memory at `address`, which somebody must keep alive."""
     return ctypes.c_int8.from_address(int(address) + int(index)).value
 
 
 @intrinsic
-def _load_byte(typingctx: Any, address: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _load_byte(typingctx: Typing, address: Type) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
         return builder.sext(builder.load(pointer), ir.IntType(64))
 
@@ -35,14 +38,14 @@ def _byte_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares 
     return lambda address, index: _load_byte(types.uint64(address) + types.uint64(index))
 
 
-def short_at(address: Any, index: Any) -> int:
+def short_at(address: Address, index: SupportsInt) -> int:
     """Return the signed 16-bit number `index` of the memory at `address`, which somebody must keep alive."""
     return ctypes.c_int16.from_address(int(address) + 2 * int(index)).value
 
 
 @intrinsic
-def _load_short(typingctx: Any, address: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _load_short(typingctx: Typing, address: Type) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         pointer = builder.inttoptr(args[0], ir.IntType(16).as_pointer())
         return builder.sext(builder.load(pointer), ir.IntType(64))
 
@@ -54,7 +57,7 @@ def _short_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares
     return lambda address, index: _load_short(types.uint64(address) + types.uint64(2) * types.uint64(index))
 
 
-def float_at(address: Any, index: Any) -> float:
+def float_at(address: Address, index: SupportsInt) -> float:
     """Return the float32 number `index` of the memory at `address`, as a float64.
 
     Somebody must keep the memory alive.
@@ -63,8 +66,8 @@ def float_at(address: Any, index: Any) -> float:
 
 
 @intrinsic
-def _load_float(typingctx: Any, address: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _load_float(typingctx: Typing, address: Type) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         pointer = builder.inttoptr(args[0], ir.FloatType().as_pointer())
         return builder.fpext(builder.load(pointer), ir.DoubleType())
 
@@ -76,13 +79,13 @@ def _float_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares
     return lambda address, index: _load_float(types.uint64(address) + types.uint64(4) * types.uint64(index))
 
 
-def fetch(array: Any, index: Any) -> None:
+def fetch(array: np.ndarray, index: SupportsInt) -> None:
     """Send for the number `index` of a whole array, whatever its shape, and do not wait for it."""
 
 
 @intrinsic
-def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _prefetch(typingctx: Typing, array: Type, index: Type) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         first = context.make_array(signature.args[0])(context, builder, args[0]).data
         what = ir.FunctionType(ir.VoidType(), [byte, number, number, number])

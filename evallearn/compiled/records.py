@@ -18,26 +18,28 @@ from typing import Annotated as Array  # of a kind, and of sizes by name or numb
 
 import numpy as np
 
-I1: TypeAlias = Annotated[Any, "i1"]
-I2: TypeAlias = Annotated[Any, "i2"]
-I4: TypeAlias = Annotated[Any, "i4"]
-I8: TypeAlias = Annotated[Any, "i8"]
-U8: TypeAlias = Annotated[Any, "u8"]
-F4: TypeAlias = Annotated[Any, "f4"]
-F8: TypeAlias = Annotated[Any, "f8"]
+Number: TypeAlias = Any
+"""What Numba takes for int64, float32 or float64; uncompiled, a number of Python or of NumPy."""
+I1: TypeAlias = Annotated[Number, "i1"]
+I2: TypeAlias = Annotated[Number, "i2"]
+I4: TypeAlias = Annotated[Number, "i4"]
+I8: TypeAlias = Annotated[Number, "i8"]
+U8: TypeAlias = Annotated[Number, "u8"]
+F4: TypeAlias = Annotated[Number, "f4"]
+F8: TypeAlias = Annotated[Number, "f8"]
 
 
 class Record:
     """Its annotations are the fields, its own before those of the record that it extends."""
 
     @classmethod
-    def dtype(cls, **sizes: int) -> np.dtype[Any]:
+    def dtype(cls, **sizes: int) -> np.dtype[np.void]:
         """Return the dtype of the record.
 
         sizes: those that arrays are declared with.
         """
         hints = get_type_hints(cls, include_extras=True)
-        fields: list[Any] = []
+        fields: list[tuple[str, str, tuple[int, ...]]] = []
         for name in cls._names():
             kind, *shape = hints[name].__metadata__
             fields.append((name, kind, tuple(sizes[n] if isinstance(n, str) else n for n in shape)))

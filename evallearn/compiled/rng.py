@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import SupportsInt
 
 import numpy as np
 from numba.extending import overload
@@ -20,7 +20,7 @@ _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def mix64(x: Any) -> np.uint64:
+def mix64(x: SupportsInt) -> np.uint64:
     """Return `scramble` of a word: a bijection whose output looks random, for hash keys too."""
     return np.uint64(scramble(int(x)))
 

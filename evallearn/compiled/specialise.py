@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numba import config
@@ -38,6 +38,8 @@ from evallearn.core.rules import Rules
 from evallearn.errors import GameError
 
 log = logging.getLogger("evallearn.compiled")
+Kernel: TypeAlias = Dispatcher
+"""A function that Numba compiles."""
 HERE = Path(__file__).parent
 TOOLKIT = (HERE / "bits.py", HERE / "rng.py", HERE / "table.py")
 """What templates import themselves, out of the fingerprint's sight: the whole text counts."""
@@ -71,7 +73,7 @@ def _writable(folder: Path) -> bool:
     return True
 
 
-def specialise(template: Path, *given: Given, **more: Any) -> ModuleType:
+def specialise(template: Path, *given: Given, **more: object) -> ModuleType:
     """Return the template as a module of its own for these bindings (the same module for the same bindings).
 
     given: the game's rules, what was made of other templates, and a model's hooks; more: what cannot be taken from
@@ -104,7 +106,7 @@ def _refuse_outdated(functions: list[FunctionType]) -> None:
     _compiled.update(now)
 
 
-def _execute(template: Path, digest: str, bindings: dict[str, Any]) -> ModuleType:
+def _execute(template: Path, digest: str, bindings: dict[str, object]) -> ModuleType:
     name = f"{KERNEL_PREFIX}{template.stem}_{digest}"
     spec = importlib.util.spec_from_file_location(name, template)
     assert spec is not None
@@ -136,11 +138,11 @@ def _set_up(module: ModuleType) -> None:
 
     Numba makes one for Python and one for C of every function, which is a tenth to a fifth of the time that it takes.
     """
-    kernels: list[Any] = [value for value in vars(module).values() if isinstance(value, Dispatcher)]
+    kernels: list[Kernel] = [value for value in vars(module).values() if isinstance(value, Dispatcher)]
     for kernel in kernels:  # its own, not those that it was given
         if kernel.py_func.__module__ != module.__name__:
             continue
-        if isinstance(kernel._cache, NullCache):
+        if isinstance(kernel._cache, NullCache):  # type: ignore[attr-defined]  # Numba's own
             kernel.targetoptions.update(WITHOUT_WRAPPERS)
         else:
             check_what_is_kept(kernel)
@@ -149,14 +151,14 @@ def _set_up(module: ModuleType) -> None:
 def _leave_uncompiled(module: ModuleType) -> None:
     """Let Python run the kernels where the JIT is off: records need named fields, words may wrap around silently."""
 
-    def runnable(function: FunctionType) -> Any:
+    def runnable(function: FunctionType) -> FunctionType:
         @functools.wraps(function)
-        def run(*args: Any) -> Any:
+        def run(*args: object) -> object:
             with np.errstate(over="ignore"):
                 return function(*map(_with_named_fields, args))
 
         run.signatures = ()  # type: ignore[attr-defined]  # as a dispatcher that has compiled nothing
-        return run
+        return run  # type: ignore[return-value]  # which any function is
 
     for name, value in list(vars(module).items()):
         if isinstance(value, FunctionType) and value.__module__ == module.__name__:
@@ -165,15 +167,16 @@ def _leave_uncompiled(module: ModuleType) -> None:
         vars(module)["to_fixed_tuple"] = lambda words, n: tuple(words[:n])
 
 
-def _with_named_fields(argument: Any) -> Any:
+def _with_named_fields(argument: object) -> object:
     """Return an array of records with the fields as attributes, in a tuple too; anything else as it is."""
     if type(argument) is tuple:  # not a state
         return tuple(map(_with_named_fields, argument))
-    is_record = isinstance(argument, np.ndarray) and argument.dtype.names
-    return argument.view(np.recarray) if is_record else argument
+    if isinstance(argument, np.ndarray) and argument.dtype.names:
+        return argument.view(np.recarray)
+    return argument
 
 
-def announce(what: str, function: Any) -> None:
+def announce(what: str, function: Kernel) -> None:
     """Say that `function` is about to be compiled, unless this process or the disk has it already."""
     if config.DISABLE_JIT or function.signatures or _on_disk(function):
         return
@@ -182,7 +185,7 @@ def announce(what: str, function: Any) -> None:
 
 
 @contextmanager
-def compiling(what: str, function: Any) -> Iterator[None]:
+def compiling(what: str, function: Kernel) -> Iterator[None]:
     """Announce the first call of `function`, which stands in the block, and explain it where Numba fails."""
     announce(what, function)
     try:
@@ -191,13 +194,13 @@ def compiling(what: str, function: Any) -> Iterator[None]:
         raise explain_failure(error, what) from None
 
 
-def _on_disk(function: Any) -> bool:
+def _on_disk(function: Kernel) -> bool:
     """Return True if Numba's index has `function` for this machine.
 
     It reads Numba's internals, so it may only be a guess.
     """
     try:
-        index = function._cache._cache_file._load_index()
+        index = function._cache._cache_file._load_index()  # type: ignore[attr-defined]  # Numba's own
         machine = function.targetctx.codegen().magic_tuple()
         return any(key[1] == machine for key in index)
     except Exception:  # no cache, another Numba, a damaged index: then we say that we compile

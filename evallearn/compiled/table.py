@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """The transposition table: one NumPy array of 16-byte entries, two to a bucket.
 
 A kernel sees only its address and its mask (two numbers of the search's record): an array argument would cost the
@@ -13,7 +14,7 @@ believes them (Hyatt & Mann, "A lock-less transposition-table implementation", 2
 
 from __future__ import annotations
 
-from typing import Any
+from typing import SupportsInt
 from weakref import WeakValueDictionary
 
 import numba
@@ -22,10 +23,11 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from evallearn.compiled.bits import float_of_word, jitable, u64, word_of_float
+from evallearn.compiled.codegen import Address, Builder, Intrinsic, Signature, Target, Type, Typing, Value, Values
 
 ENTRY = np.dtype([("check", "u8"), ("word", "u8")])
 _NUMBA_ENTRY = numba.from_dtype(ENTRY)
-_alive: WeakValueDictionary[int, Any] = WeakValueDictionary()
+_alive: WeakValueDictionary[int, np.recarray] = WeakValueDictionary()
 """address -> entries, for kernels that run uncompiled."""
 
 EXACT, LOWER, UPPER = 1, 2, 3
@@ -43,7 +45,7 @@ class Table:
     def __init__(self, bits: int) -> None:
         self.words = np.zeros(2 << max(bits, 1), np.uint64)
         """Its memory: as words it is cleared twenty times as fast as by entries."""
-        self.entries: Any = self.words.view(ENTRY).view(np.recarray)
+        self.entries = self.words.view(ENTRY).view(np.recarray)
         self.address: int = self.entries.ctypes.data
         self.mask = (len(self.entries) - 1) & ~1  # of the first in a bucket
         self.age = 0
@@ -59,44 +61,44 @@ class Table:
 
 
 @jitable
-def pack(value, action, depth, bound, proven, age):  # type: ignore[no-untyped-def]  # compiled by Numba, as all below
+def pack(value, action, depth, bound, proven, age):
     """Return the data of an entry. depth must not be below LOWEST_DEPTH."""
     word = word_of_float(value) | (u64(action) << ACTION) | (u64(depth - LOWEST_DEPTH) << DEPTH)
     return word | (u64(bound) << BOUND) | (u64(proven) << PROVEN) | (u64(age) << AGE)
 
 
 @jitable
-def value_of(data):  # type: ignore[no-untyped-def]
+def value_of(data):
     return float_of_word(data)
 
 
 @jitable
-def action_of(data):  # type: ignore[no-untyped-def]
+def action_of(data):
     return np.int64((data >> ACTION) & LOW_15)
 
 
 @jitable
-def depth_of(data):  # type: ignore[no-untyped-def]
+def depth_of(data):
     return np.int64((data >> DEPTH) & LOW_7) + LOWEST_DEPTH
 
 
 @jitable
-def bound_of(data):  # type: ignore[no-untyped-def]
+def bound_of(data):
     return np.int64((data >> BOUND) & LOW_2)
 
 
 @jitable
-def is_proven(data):  # type: ignore[no-untyped-def]
+def is_proven(data):
     return (data >> PROVEN) & ONE != NOTHING
 
 
 @jitable
-def age_of(data):  # type: ignore[no-untyped-def]
+def age_of(data):
     return np.int64(data >> AGE)
 
 
 @jitable
-def find(address, mask, key, age):  # type: ignore[no-untyped-def]
+def find(address, mask, key, age):
     """Return the data stored for `key` in this age (0: in any), or NOTHING."""
     place = key & mask
     for i in range(2):
@@ -108,7 +110,7 @@ def find(address, mask, key, age):  # type: ignore[no-untyped-def]
 
 
 @jitable
-def store(address, mask, key, data):  # type: ignore[no-untyped-def]
+def store(address, mask, key, data):
     """Keep the data for `key`: in the first place if nothing deeper of the same age is there, else in the second."""
     place = key & mask
     first = entry_at(address, place)
@@ -126,21 +128,22 @@ def store(address, mask, key, data):  # type: ignore[no-untyped-def]
     first.check = key ^ data
 
 
-def entry_at(address: Any, place: Any) -> Any:
+def entry_at(address: Address, place: SupportsInt) -> np.record:
     """Return entry number `place` of the table at `address`."""
-    return _alive[int(address)][int(place)]
+    entry: np.record = _alive[int(address)][int(place)]
+    return entry
 
 
 @intrinsic
-def _record_at(typingctx: Any, address: Any) -> Any:
+def _record_at(typingctx: Typing, address: Type) -> Intrinsic:
     """Return the record at `address`: a Numba record *is* a pointer to its bytes."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return builder.inttoptr(args[0], context.get_value_type(_NUMBA_ENTRY))
 
     return _NUMBA_ENTRY(types.uint64), codegen
 
 
 @overload(entry_at)
-def _entry_at(address, place):  # type: ignore[no-untyped-def]  # Numba compares the bare signatures
+def _entry_at(address, place):
     return lambda address, place: _record_at(address + place * np.uint64(16))

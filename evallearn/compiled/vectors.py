@@ -14,13 +14,26 @@ of eight that is known when a kernel is compiled.
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import SupportsInt
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
+
+from evallearn.compiled.codegen import (
+    Address,
+    Builder,
+    Intrinsic,
+    Literal,
+    Signature,
+    Target,
+    Type,
+    Typing,
+    Value,
+    Values,
+)
 
 LANES = 8
 FLOAT, INT32, INT64 = ir.FloatType(), ir.IntType(32), ir.IntType(64)
@@ -30,8 +43,9 @@ AT_ONCE = 12
 
 
 def add_rows(
-    h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: int, floor: int, placed: int
-) -> None:
+    h: Address, bias: Address, weights: Address, places: Address, values: Address, n: SupportsInt, units: int,
+    floor: int, placed: int,
+) -> None:  # fmt: skip
     """Set h = bias + values[0] * weights[places[0]] + values[1] * weights[places[1]] + ..., row after row.
 
     floor: 1 rectifies the sums: every number that is not above 0, NaN too, becomes 0.
@@ -44,17 +58,17 @@ def add_rows(
     _floats(h, units)[:] = np.where(total > 0, total, np.float32(0)) if floor else total
 
 
-def dot(a: Any, b: Any, units: int) -> Any:
+def dot(a: Address, b: Address, units: int) -> np.float32:
     """Return the product of two rows: eight sums side by side, then these in pairs."""
     lanes = np.zeros(LANES, np.float32)
     for first in range(0, units, LANES):
         lanes += _floats(a, units)[first : first + LANES] * _floats(b, units)[first : first + LANES]
     while len(lanes) > 1:
         lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
-    return lanes[0]
+    return np.float32(lanes[0])
 
 
-def nonzero(h: Any, places: Any, units: int) -> int:
+def nonzero(h: Address, places: Address, units: int) -> int:
     """Write where the row is not 0 into `places`, the last place first; return how many.
 
     `places` needs room for eight more.
@@ -64,28 +78,28 @@ def nonzero(h: Any, places: Any, units: int) -> int:
     return len(found)
 
 
-def _floats(address: Any, n: int) -> np.ndarray:
+def _floats(address: Address, n: int) -> np.ndarray:
     return np.ctypeslib.as_array((ctypes.c_float * n).from_address(int(address)))
 
 
-def _places(address: Any, n: int) -> np.ndarray:
+def _places(address: Address, n: int) -> np.ndarray:
     return np.ctypeslib.as_array((ctypes.c_int32 * n).from_address(int(address)))
 
 
-def _load(builder: Any, address: Any, kind: Any, offset: Any) -> Any:
+def _load(builder: Builder, address: Value, kind: ir.Type, offset: Value) -> Value:
     """Return the number or vector at address + offset bytes, which need not be aligned."""
     return builder.load(builder.inttoptr(builder.add(address, offset), kind.as_pointer()), align=4)
 
 
 @intrinsic(prefer_literal=True)
 def _add_rows(
-    typingctx: Any, h: Any, bias: Any, weights: Any, places: Any, values: Any, n: Any, units: Any, floor: Any,
-    placed: Any,
-) -> Any:  # fmt: skip
+    typingctx: Typing, h: Type, bias: Type, weights: Type, places: Type, values: Type, n: Type, units: Literal,
+    floor: Literal, placed: Literal,
+) -> Intrinsic:  # fmt: skip
     size, rectified, by_place = units.literal_value, floor.literal_value, placed.literal_value
     zeros = ir.Constant(VECTOR, [0.0] * LANES)
 
-    def block(builder: Any, args: Any, first: int, vectors: int) -> None:
+    def block(builder: Builder, args: Values, first: int, vectors: int) -> None:
         h, bias, weights, places, values, n = args[:6]
         offsets = [INT64(4 * (first + LANES * v)) for v in range(vectors)]
         sums = [cgutils.alloca_once(builder, VECTOR) for _ in range(vectors)]
@@ -108,7 +122,7 @@ def _add_rows(
                 total = builder.select(builder.fcmp_ordered(">", total, zeros), total, zeros)
             builder.store(total, pointer, align=4)
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         for first in range(0, size, LANES * AT_ONCE):
             block(builder, args, first, min(AT_ONCE, (size - first) // LANES))
         return context.get_dummy_value()
@@ -118,8 +132,8 @@ def _add_rows(
 
 
 @intrinsic(prefer_literal=True)
-def _dot(typingctx: Any, a: Any, b: Any, units: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _dot(typingctx: Typing, a: Type, b: Type, units: Literal) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         total = ir.Constant(VECTOR, [0.0] * LANES)
         for first in range(0, units.literal_value, LANES):
             left, right = (_load(builder, row, VECTOR, INT64(4 * first)) for row in args[:2])
@@ -144,14 +158,14 @@ ORDERS = bytes(b for mask in range(256) for b in [*(k for k in range(7, -1, -1) 
 
 
 @intrinsic(prefer_literal=True)
-def _nonzero(typingctx: Any, h: Any, places: Any, units: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _nonzero(typingctx: Typing, h: Type, places: Type, units: Literal) -> Intrinsic:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         h, places, _ = args
         few, many = ir.VectorType(ir.IntType(8), LANES), ir.VectorType(INT32, LANES)
         orders = builder.ptrtoint(
             cgutils.global_constant(builder.module, "lane_orders", cgutils.make_bytearray(ORDERS)), INT64
         )
-        found: Any = INT64(0)
+        found: Value = INT64(0)
         for first in range(units.literal_value - LANES, -1, -LANES):
             there = builder.fcmp_unordered(
                 "!=", _load(builder, h, VECTOR, INT64(4 * first)), ir.Constant(VECTOR, [0.0] * LANES)
@@ -169,7 +183,7 @@ def _nonzero(typingctx: Any, h: Any, places: Any, units: Any) -> Any:
     return types.int64(types.uint64, types.uint64, units), codegen
 
 
-def _zeros() -> Any:
+def _zeros() -> ir.Constant:
     return ir.Constant(ir.VectorType(INT32, LANES), [0] * LANES)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Generic
 
 from evallearn.core.game import Game, S
+from evallearn.core.rules import W
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +22,7 @@ class Evaluator(ABC, Generic[S]):
     Searches rely on that: a value at an end of `utility_range` is a proven win or loss.
     """
 
-    game: Game[S, Any]
+    game: Game[S]
     name: str = "evaluator"
     unit: float = 1.0
     """What 1 in its weights as they were written adds before the squashing (`Heuristic.unit`)."""
@@ -56,14 +57,14 @@ class Evaluator(ABC, Generic[S]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalKernel:
+class EvalKernel(Generic[W]):
     """A compiled evaluator: functions and one NumPy record with its weights and its working memory."""
 
-    params: Any
+    params: np.record | np.ndarray
     """np.record; each search works on a copy of its own, because it is scratch space too."""
-    evaluate_player: Callable[[Any, int, Any], float]
+    evaluate_player: Callable[[W, int, np.record], float]
     """evaluate_player(s, player, params) -> float64, the value of a non-terminal state (a roll, too) to `player`."""
-    evaluate_mover: Callable[[Any, Any], float] | None = None
+    evaluate_mover: Callable[[W, np.record], float] | None = None
     """evaluate_mover(s, params) -> float32, to the player to move; only where the rules are `_mover` ones."""
-    bounds_mover: Callable[[Any, Any], tuple[float, float]] | None = None
+    bounds_mover: Callable[[W, np.record], tuple[float, float]] | None = None
     """bounds_mover(s, params) -> (low, high), float32: what Evaluator.bounds answers for the player to move."""

@@ -79,7 +79,7 @@ class Game(ABC, Generic[S, A]):
     """features(s, 0) == -features(s, 1) in every state (two players only)."""
     n_phases: ClassVar[int] = 1
     heuristics: ClassVar[Mapping[str, Heuristic]] = {}
-    search_settings: ClassVar[Mapping[str, Any]] = {}
+    search_settings: ClassVar[Mapping[str, int]] = {}
     """Options of alpha-beta with which agents search this game, such as {"quiescence": 8}."""
     opening_plies: ClassVar[int] = 4
     """Random plies with which self-play and matches open, unless told otherwise: enough that games differ."""
@@ -180,7 +180,7 @@ class Game(ABC, Generic[S, A]):
         """
         return None
 
-    def endgames(self) -> Endgames | KnownValues | None:
+    def endgames(self) -> Endgames[S] | KnownValues[S] | None:
         """Return the game's endgame table, or None if there can be none. Raises GameError where it is not made yet."""
         return None
 
@@ -209,7 +209,7 @@ class Game(ABC, Generic[S, A]):
         """Return what stands on each of the n_cells squares of the non-terminal state `s`, as `player` sees it."""
         return ()
 
-    def images(self, s: S) -> Sequence[Any]:
+    def images(self, s: S) -> Sequence[Hashable]:
         """Return what `s` becomes by each symmetry of the game, in a form that sorts and holds all that the state does.
 
         Each symmetry once, the identity first, always in the same order.

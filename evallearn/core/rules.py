@@ -5,14 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # with defaults, as in game.py; P: a state in plain Python, W: a compiled one
     import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import TypeVar
+
+    P = TypeVar("P", default=Any)
+    W = TypeVar("W", default=Any)
+else:
+    from typing import TypeVar
+
+    P, W = TypeVar("P"), TypeVar("W")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rules:
+class Rules(Generic[W]):
     """A game's rules as functions that Numba can compile: the compiled backend.
 
     A compiled state is `State`, a NamedTuple whose fields are all unsigned 64-bit words. Every function is
@@ -20,15 +29,15 @@ class Rules:
     Actions are the same small integers on both backends, and `actions` writes them in the same order.
     """
 
-    State: type
+    State: type[W]
     """NamedTuple of 64-bit words."""
-    actions: Callable[[Any, Any], int]
+    actions: Callable[[W, NDArray[np.int32]], int]
     """actions(s, out: int32[max_actions]) -> n: writes the legal actions of a non-terminal state."""
-    result: Callable[[Any, int], Any]
-    is_terminal: Callable[[Any], bool]
-    to_play: Callable[[Any], int]
-    phase: Callable[[Any], int]
-    key: Callable[[Any], int]
+    result: Callable[[W, int], W]
+    is_terminal: Callable[[W], bool]
+    to_play: Callable[[W], int]
+    phase: Callable[[W], int]
+    key: Callable[[W], int]
     """A well-mixed 64-bit hash; equal for two states only if the mover's future is the same in both."""
     n_actions: int
     """Actions are 0 .. n_actions - 1."""
@@ -40,45 +49,45 @@ class Rules:
     """True if the players move strictly in turn (a pass is an action)."""
 
     # --- two players, zero-sum, no chance: as the mover sees it ------------------------------------------------------
-    utility_mover: Callable[[Any], float] | None = None
+    utility_mover: Callable[[W], float] | None = None
     """Utility of a terminal state to the player that `to_play` names there, float32."""
-    features_mover: Callable[[Any, Any], None] | None = None
+    features_mover: Callable[[W, NDArray[np.float32]], None] | None = None
     """features_mover(s, out: float32[n_features]): the features seen by the player to move."""
 
-    bounds_mover: Callable[[Any], tuple[float, float]] | None = None
+    bounds_mover: Callable[[W], tuple[float, float]] | None = None
     """bounds_mover(s) -> (low, high), float32: what Game.bounds answers for the player to move."""
 
     # --- every other game: as any player sees it ---------------------------------------------------------------------
-    utility_player: Callable[[Any, int], float] | None = None
+    utility_player: Callable[[W, int], float] | None = None
     """utility_player(s, player): utility of a terminal state to `player`, float32."""
-    features_player: Callable[[Any, int, Any], None] | None = None
+    features_player: Callable[[W, int, NDArray[np.float32]], None] | None = None
     """features_player(s, player, out: float32[n_features]): the features seen by `player`."""
-    active_features: Callable[[Any, int, Any, Any], int] | None = None
+    active_features: Callable[[W, int, NDArray[np.int32], NDArray[np.float32]], int] | None = None
     """active_features(s, player, places: int32[n_features + 1], values: float32[n_features + 1]) -> n: those that are
     not 0, the last one first: where most are 0 a net saves the search for them.
     """
-    chances: Callable[[Any, Any, Any], int] | None = None
+    chances: Callable[[W, NDArray[np.int32], NDArray[np.float64]], int] | None = None
     """chances(s, out: int32[max_outcomes], probabilities: float64[max_outcomes]) -> n, where to_play(s) is CHANCE.
 
     `result` takes the outcomes as it takes actions.
     """
     max_outcomes: int = 0
     """No roll has more outcomes than this."""
-    won_player: Callable[[Any, int], float] | None = None
+    won_player: Callable[[W, int], float] | None = None
     """won_player(s, player) -> float64: what Game.won answers."""
-    viewer: Callable[[Any], int] | None = None
+    viewer: Callable[[W], int] | None = None
     """What Game.viewer answers: two players with dice need it, an Eval asks it at every state."""
 
     # --- the board, for pattern tables -------------------------------------------------------------------------------
-    cells: Callable[[Any, Any], None] | None = None
+    cells: Callable[[W, NDArray[np.int32]], None] | None = None
     """cells(s, out: int32[n_cells]): what Game.cells answers for the player to move."""
-    contents: Callable[[Any, Any], None] | None = None
+    contents: Callable[[W, NDArray[np.int32]], None] | None = None
     """contents(s, out: int32[number of stacks]): the places of what the stacks hold in their `stack_contents`; `cells`
     says as much, but more slowly.
     """
 
     # --- rules that look back ----------------------------------------------------------------------------------------
-    clock: Callable[[Any], int] | None = None
+    clock: Callable[[W], int] | None = None
     """Plies since the last move that cannot be taken back: the games that have it end in a draw where a position
     occurs for the third time.
 
@@ -91,15 +100,15 @@ class Rules:
     """`actions` also answers where the game is drawn by a rule, and perft goes on there, as is the custom in chess."""
 
     # --- quiescence --------------------------------------------------------------------------------------------------
-    noisy_actions: Callable[[Any, Any], int] | None = None
+    noisy_actions: Callable[[W, NDArray[np.int32]], int] | None = None
     """noisy_actions(s, out: int32[max_actions]) -> n: those that Game.noisy_actions names, in the same order."""
-    forcing: Callable[[Any], bool] | None = None
+    forcing: Callable[[W], bool] | None = None
     """What Game.forcing answers."""
 
     # --- null moves --------------------------------------------------------------------------------------------------
-    may_pass: Callable[[Any], bool] | None = None
+    may_pass: Callable[[W], bool] | None = None
     """What Game.may_pass answers."""
-    passed: Callable[[Any], Any] | None = None
+    passed: Callable[[W], W] | None = None
     """What Game.passed answers: the opponent is to move, and the clock is 0."""
 
     @classmethod
@@ -127,31 +136,31 @@ NOT_KNOWN = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
-class Endgames:
+class Endgames(Generic[P, W]):
     """Positions of which the game knows for certain who wins, as an evaluator consults them (`SolvedEval`).
 
     Steps are what `s` is to the player to move: 0 a draw, n a win, -n a loss. Whoever plays best can always go on to
     fewer steps, so that fewer mean nearer to the end; they need not be plies.
     """
 
-    steps: Callable[[Any], int | None]
+    steps: Callable[[P], int | None]
     """steps(s) of an unfinished position; None where it is not known."""
-    probe: Callable[[Any, Any], int]
+    probe: Callable[[W, int], int]
     """probe(s, address of memory) -> steps of a compiled state, or NOT_KNOWN; marked @jitable."""
     memory: np.ndarray
     """The table that `probe` reads: byte_at(address, i) of evallearn.compiled.memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownValues:
+class KnownValues(Generic[P, W]):
     """Positions of a two-player game with dice whose value the game can look up, as an evaluator consults them.
 
     `SolvedEval` asks them first. Values are to the game's `viewer`, who is to roll.
     """
 
-    value: Callable[[Any], float | None]
+    value: Callable[[P], float | None]
     """value(s) of an unfinished position; None where it is not known."""
-    probe: Callable[[Any, Any], float]
+    probe: Callable[[W, int], float]
     """probe(s, address of memory) -> the same of a compiled state, float64, or NaN; marked @jitable."""
     memory: np.ndarray
     """float32: what `probe` reads by float_at(address, i) of evallearn.compiled.memory."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Generic, Literal, Protocol
+from typing import Generic, Literal, Protocol
 
-from evallearn.core.game import A, Game, S
+from evallearn.core.game import A, Game, S, State
 from evallearn.errors import SearchError
 
-IsCutoff = Callable[[Any, int], bool]
+IsCutoff = Callable[[State, int], bool]
 """is_cutoff(s, depth_left) -> True where the search must stop and ask the Eval."""
 MOST_NODES, MOST_SECONDS = 1 << 62, 1e9
 """What a kernel can count, and what a clock can wait: thirty years."""

@@ -1,7 +1,7 @@
 """The bear-off tables as an evaluator reads them, in both backends; `bearoff.py` says what is exact in them."""
 
 # Numba infers the types of the compiled half, hence:
-# mypy: disable-error-code="no-untyped-def"
+# mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import annotations
 

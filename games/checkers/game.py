@@ -8,7 +8,7 @@ a capture or a move of a man, and where a position stands on the board for the t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from evallearn.core.game import Game, Heuristic
 from evallearn.core.rules import Endgames, Rules
@@ -45,7 +45,7 @@ class Checkers(Game[State, int]):
     version: ClassVar[int] = 3
     n_phases: ClassVar[int] = N_PHASES
     opening_plies: ClassVar[int] = 6
-    search_settings: ClassVar[Mapping[str, Any]] = {"quiescence": 20, "loose_table": True, "unfinished": True}
+    search_settings: ClassVar[Mapping[str, int]] = {"quiescence": 20, "loose_table": True, "unfinished": True}
     feature_names: ClassVar[tuple[str, ...]] = FEATURE_NAMES
     heuristics: ClassVar[Mapping[str, Heuristic]] = {
         "material": Heuristic(

@@ -7,7 +7,7 @@ many.
 """
 
 # Numba infers the types of the compiled half, hence:
-# mypy: disable-error-code="no-untyped-def"
+# mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from evallearn.core.game import Game, Heuristic
 from evallearn.core.rules import Rules
@@ -41,7 +41,7 @@ class Chess(Game[State, int]):
     }
     views: ClassVar[tuple[str, ...]] = ("features",)
 
-    search_settings: ClassVar[Mapping[str, Any]] = {
+    search_settings: ClassVar[Mapping[str, int]] = {
         "quiescence": 10, "extensions": 4, "null_move": True, "late_moves": True,
         "futility": True, "loose_table": True, "unfinished": True,
     }  # fmt: skip

@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from evallearn.compiled.bits import jitable
+from evallearn.compiled.hooks import Hook
 from evallearn.compiled.records import SearchContext
 from evallearn.compiled.specialise import specialise
 from evallearn.compiled.table import MOST_ACTIONS, Table
@@ -54,7 +55,9 @@ def context(rules: Rules, threads: int) -> np.ndarray:
     )
 
 
-def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note_node: Any = None) -> Any:
+def kernels(
+    game: Game, kernel: EvalKernel, options: Options, shared: bool, note_node: Hook | None = None
+) -> ModuleType:
     """Return the specialised templates.
 
     note_node(s, value, alpha, beta, params) is told of every quiet node it searched.
@@ -62,10 +65,10 @@ def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, note
     rules = game.rules
     assert rules is not None
     past = looking_back(rules, cuts_at_depth=options.is_cutoff is cut_at_depth)
-    common: dict[str, Any] = {"evaluate_mover": kernel.evaluate_mover}
+    common: dict[str, object] = {"evaluate_mover": kernel.evaluate_mover}
     plies = search_plies(rules)
     if options.selective:
-        quiescence: Any = specialise(HERE / "quiescence_kernel.py", rules, past, **common, MAX_PLIES=plies)
+        quiescence = specialise(HERE / "quiescence_kernel.py", rules, past, **common, MAX_PLIES=plies)
         common["quiet_value"] = quiescence.quiet_value
     else:  # what is never asked need not be compiled
         rules = replace(rules, forcing=None, may_pass=None, passed=None)
@@ -159,7 +162,7 @@ class CompiledAlphaBeta:
             raise Interrupted(result)
         return result
 
-    def chooser(self, limits: Limits) -> tuple[Any, tuple[Any, ...]]:
+    def chooser(self, limits: Limits) -> tuple[Hook, tuple[object, ...]]:
         """Return what finds a move inside another kernel, by one thread, and what it carries: see move_kernel.py."""
         module = specialise(HERE / "move_kernel.py", self.kernels)
         depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)

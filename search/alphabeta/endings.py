@@ -8,10 +8,10 @@ is how long the win takes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Action, Game, State
-from evallearn.core.search import Limits, SearchResult
+from evallearn.core.search import Limits, Search, SearchResult
 from evallearn.search.alphabeta.options import LENGTHENING, MISLEADING, UNSOUND
 from evallearn.search.alphabeta.search import AlphaBeta
 from evallearn.search.common.requirements import cut_at_depth, is_minimax
@@ -30,7 +30,7 @@ class Ending:
     as well as one can; None where the small search did not get so far."""
 
 
-def ending(game: Game, search: Any, s: State, found: SearchResult) -> Ending:
+def ending(game: Game, search: Search | None, s: State, found: SearchResult) -> Ending:
     """How the position ends after `found.action`, as far as `search`, which found it (None: a program), can tell."""
     low, high = game.utility_range
     if found.value not in (low, high):
@@ -52,7 +52,7 @@ def ending(game: Game, search: Any, s: State, found: SearchResult) -> Ending:
     return Ending(proven, plies if proven else None)
 
 
-def plies_to_end(game: Game, search: Any, s: State, action: Action, value: float) -> int | None:
+def plies_to_end(game: Game, search: Search | None, s: State, action: Action, value: float) -> int | None:
     """Plies from `s` to the end after `action`, which is known to be worth `value` to who plays it: a win or a loss.
 
     None where a small search does not tell, or where the value is neither.
@@ -65,13 +65,14 @@ def plies_to_end(game: Game, search: Any, s: State, action: Action, value: float
     return None if prover is None else _plies(game, prover, s, action, value)
 
 
-def _prover(game: Game, search: Any) -> AlphaBeta | None:
+def _prover(game: Game, search: Search | None) -> AlphaBeta | None:
     """Alpha-beta that makes the small searches, or None for a game that it does not play."""
     if isinstance(search, AlphaBeta):
         return search
-    if getattr(search, "evaluator", None) is None or not is_minimax(game):
+    evaluator: Evaluator | None = getattr(search, "evaluator", None)
+    if search is None or evaluator is None or not is_minimax(game):
         return None
-    return AlphaBeta(search.game, search.evaluator, floor="plain")
+    return AlphaBeta(search.game, evaluator, floor="plain")
 
 
 def _plies(game: Game, prover: AlphaBeta, s: State, action: Action, value: float) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -40,6 +39,6 @@ def late_reduction(depth: int, searched: int) -> int:
     return 2 if depth >= 5 and searched >= 8 else 1
 
 
-def shifted(value: Any, margin: Any) -> Any:
+def shifted(value: np.float32, margin: np.float32) -> np.float32:
     """float32: tanh(a + b) of value = tanh(a) and margin = tanh(b); a value as a share of a win."""
     return (value + margin) / (np.float32(1.0) + value * margin)

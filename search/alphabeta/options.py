@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 from evallearn.core.game import Game
 from evallearn.core.search import IsCutoff
@@ -91,6 +90,6 @@ MISLEADING = ("null_move", "loose_table", "unfinished")
 """Those that may take for a win what is none; the other unsound ones only overlook wins."""
 
 
-def sound(settings: Mapping[str, Any]) -> dict[str, Any]:
+def sound(settings: Mapping[str, object]) -> dict[str, object]:
     """Return the settings without those that may change a value."""
     return {name: value for name, value in settings.items() if name not in UNSOUND}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -210,7 +209,7 @@ class PlainAlphaBeta:
                 return v, (table_action,) if flag == EXACT else ()
         forced = (options.futility or options.late_moves) and game.forcing(s)
         judged = options.futility and not forced
-        static = self._static(s, player) if judged else math.inf
+        static = self._static(s, player) if judged else np.float32(math.inf)
         if judged and 0 < depth <= FUTILITY_DEPTH and self._beyond(static, -FUTILITY[depth]) >= beta:
             self.unsound += 1
             self.asked += 1
@@ -282,7 +281,7 @@ class PlainAlphaBeta:
         share = np.float32(self.evaluator.evaluate(s, player)) / np.float32(self.game.utility_range[1])
         return min(max(share, -INSIDE), INSIDE)
 
-    def _beyond(self, static: Any, margin: Any = ZERO) -> float:
+    def _beyond(self, static: np.float32, margin: np.float32 = ZERO) -> float:
         """Return the value if the evaluator is wrong by the margin."""
         share = static if margin == 0 else shifted(static, margin)
         return float(np.float32(self.game.utility_range[1]) * share)

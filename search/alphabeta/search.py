@@ -63,7 +63,7 @@ class AlphaBeta(Search[S, A]):
         if threads > 1 and (kernel is None or not self.options.table):
             why = "the plain floor has one" if kernel is None else "they help each other through the table"
             raise SearchError(f"threads={threads}: {why}; use threads=1")
-        self._search: Any
+        self._search: PlainAlphaBeta | CompiledAlphaBeta
         if kernel is None:
             self._search = PlainAlphaBeta(game, evaluator, self.options)
         else:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
-from evallearn.compiled.specialise import compiling
+from evallearn.compiled.specialise import Kernel, compiling
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.rules import Rules
@@ -36,7 +36,7 @@ def search_plies(rules: Rules) -> int:
     return min(rules.max_plies, (3 if rules.chances else 1) * MAX_DEPTH)
 
 
-def warm_up(game: Game, what: str, deepen: Any, recursive: Any, once: Callable[[State], Any]) -> None:
+def warm_up(game: Game, what: str, deepen: Kernel, recursive: Kernel, once: Callable[[State], object]) -> None:
     """Compile, or fetch from the disk, before the first clock starts to run: `once` searches a position."""
     s = game.initial()
     while game.to_play(s) == CHANCE:
@@ -59,7 +59,7 @@ class CompiledDeepening:
         evaluator: Evaluator,
         kernel: EvalKernel,
         is_cutoff: IsCutoff,
-        kernels: Any,
+        kernels: ModuleType,
         box: np.ndarray,
         what: str,
     ) -> None:
@@ -73,7 +73,7 @@ class CompiledDeepening:
         self.row["actions"] = box["actions"][0, 0]  # the root's
         self.threads = KernelThreads([self.at["stop"]])
 
-    def warm_up(self, recursive: Any) -> None:
+    def warm_up(self, recursive: Kernel) -> None:
         """Compile. recursive: the kernel that calls itself."""
         what = f"{self.what} for {self.game.name} with the {self.evaluator.name} Eval"
         once = Limits(depth=1, nodes=WARM_UP_NODES)

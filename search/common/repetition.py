@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 from evallearn.compiled.specialise import specialise
 from evallearn.core.rules import Rules
@@ -11,7 +11,7 @@ from evallearn.core.rules import Rules
 TEMPLATE = Path(__file__).with_name("repetition_kernel.py")
 
 
-def looking_back(rules: Rules, *, cuts_at_depth: bool = True) -> Any:
+def looking_back(rules: Rules, *, cuts_at_depth: bool = True) -> ModuleType:
     """Return the specialised template of `repetition_kernel.py`.
 
     It holds `occurred`, `third_time`, `table_key`, `remember` and RETURN.

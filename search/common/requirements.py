@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Hashable
-from typing import Any
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import CHANCE, Game
+from evallearn.core.game import CHANCE, Game, State
 from evallearn.errors import SearchError
 
 MAX_DEPTH = 120
 """Iterations: more than any game of the toolkit can be searched; depths are stored in one byte."""
 
 
-def cut_at_depth(s: Any, depth_left: int) -> bool:
+def cut_at_depth(s: State, depth_left: int) -> bool:
     """Return True where no depth is left, and so the evaluator is asked: the default IS-CUTOFF."""
     return depth_left <= 0
 

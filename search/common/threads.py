@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from time import perf_counter
-from typing import Any
+
+import numpy as np
 
 HEARD_WITHIN = 0.2
 """Seconds: the main thread looks up so often, since Ctrl-C may reach another thread and would not wake it."""
@@ -15,7 +16,7 @@ HEARD_WITHIN = 0.2
 class KernelThreads:
     """Threads for the kernels of one search. A kernel must return soon after its flag was set."""
 
-    def __init__(self, stops: Sequence[Any]) -> None:
+    def __init__(self, stops: Sequence[np.ndarray]) -> None:
         """Take the stop flags of the kernels.
 
         stops: for each kernel that may run at a time, a one-element view of its stop flag.
@@ -23,7 +24,7 @@ class KernelThreads:
         self.stops = stops
         self.pool: ThreadPoolExecutor | None = None
 
-    def run(self, works: Sequence[Callable[[], Any]], *, deadline: float | None, short: bool) -> bool:
+    def run(self, works: Sequence[Callable[[], object]], *, deadline: float | None, short: bool) -> bool:
         """Run the kernels until one has finished its work, or `perf_counter()` reaches the deadline.
 
         short: the work takes milliseconds, and is done in the caller's thread. True if Ctrl-C ended it: the search
@@ -39,7 +40,7 @@ class KernelThreads:
             return False
         if self.pool is None:
             self.pool = ThreadPoolExecutor(len(self.stops), "search")
-        running: list[Future[Any]] = []
+        running: list[Future[object]] = []
         interrupted, end = False, math.inf if deadline is None else deadline
         try:
             running.extend(map(self.pool.submit, works))

@@ -8,7 +8,6 @@ judge takes more of the noise away.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from evallearn.compiled.one_ply import one_ply
 from evallearn.compiled.records import LuckContext
@@ -70,7 +69,7 @@ class _CompiledRolls:
         rules = game.rules
         assert rules is not None
         self.game, self.params = game, kernel.params.copy()
-        self.kernels: Any = specialise(TEMPLATE, rules, one_ply(rules, kernel))
+        self.kernels = specialise(TEMPLATE, rules, one_ply(rules, kernel))
         self.box = LuckContext.one(words=rules.n_words, width=rules.max_actions, rolls=rules.max_outcomes)
         with compiling(f"the luck of {game.name} with the {evaluator.name} Eval", self.kernels.judge):
             self.values(_first_roll(game))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class DiceRollout:
     truncate: int | None = None
     """Moves, of all players, after which a game is cut; None: never."""
     floor: Floor = "auto"
-    _kernel: Any = field(default=None, init=False, repr=False)
+    _kernel: _Plain | _Compiled | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         game = self.game
@@ -126,7 +126,7 @@ class _Compiled:
         game, rules = job.game, job.game.rules
         assert rules is not None
         self.params, self.player = kernel.params.copy(), job.player
-        self.kernels: Any = specialise(TEMPLATE, rules, one_ply(rules, kernel))
+        self.kernels = specialise(TEMPLATE, rules, one_ply(rules, kernel))
         self.box = RolloutContext.one(words=rules.n_words, width=rules.max_actions, rolls=rules.max_outcomes)
         self.box["words"][0] = game.encode(job.s)
         self.box["moves"], self.box["plies"] = job.truncate or NO_LIMIT, longest_playout(game)

@@ -10,29 +10,30 @@ that are sure to end it finds one whose longest way to the goal is shortest.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeAlias
 
+from evallearn.core.game import A, S
 from evallearn.errors import SearchError
 
 LONGEST_TEXT = 100
 """Steps in a row that a plan's text shows."""
 
 
-class Problem(Protocol):
+class Problem(Protocol[S, A]):
     """What the search asks for. States and actions are hashable."""
 
-    def initial(self) -> Any:
+    def initial(self) -> S:
         """Return the state in which the agent begins."""
 
-    def actions(self, s: Any) -> Sequence[Any]:
+    def actions(self, s: S) -> Sequence[A]:
         """Return what the agent can do."""
 
-    def results(self, s: Any, a: Any) -> Collection[Any]:
+    def results(self, s: S, a: A) -> Collection[S]:
         """Every state that `a` may lead to: one or more."""
 
-    def is_goal(self, s: Any) -> bool:
+    def is_goal(self, s: S) -> bool:
         """Return True if nothing is left to do."""
 
 
@@ -55,11 +56,11 @@ class Again:
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Generic[S, A]):
     """Do `action`; then, in whatever state that led to, follow the plan for it."""
 
-    action: Hashable
-    then: Mapping[Any, Plan] = field(hash=False)
+    action: A
+    then: Mapping[S, Plan[S, A]] = field(hash=False)
     label: str | None = None
 
     def __str__(self) -> str:
@@ -79,20 +80,20 @@ class Step:
         return f"{text}; {cases[0]}" if len(cases) == 1 else f"{text}; {' '.join(f'({case})' for case in cases)}"
 
 
-Plan = Done | Step | Again
+Plan: TypeAlias = Done | Step[S, A] | Again
 
 
 @dataclass(frozen=True)
-class Graph:
+class Graph(Generic[S, A]):
     """The states that can be reached."""
 
-    goals: set[Any] = field(default_factory=set)
-    outcomes: dict[Any, dict[Any, tuple[Any, ...]]] = field(default_factory=dict)
+    goals: set[S] = field(default_factory=set)
+    outcomes: dict[S, dict[A, tuple[S, ...]]] = field(default_factory=dict)
     """outcomes[s][a]; a goal has no actions."""
 
-    def before(self) -> dict[Any, list[tuple[Any, Any]]]:
+    def before(self) -> dict[S, list[tuple[S, A]]]:
         """{state: the (state, action) that may lead there}."""
-        found: dict[Any, list[tuple[Any, Any]]] = {s: [] for s in self.outcomes}
+        found: dict[S, list[tuple[S, A]]] = {s: [] for s in self.outcomes}
         for s, actions in self.outcomes.items():
             for a, following in actions.items():
                 for t in following:
@@ -100,7 +101,7 @@ class Graph:
         return found
 
 
-def and_or_search(problem: Problem, *, cyclic: bool = False, max_states: int = 1_000_000) -> Plan | None:
+def and_or_search(problem: Problem[S, A], *, cyclic: bool = False, max_states: int = 1_000_000) -> Plan[S, A] | None:
     """Return a plan that reaches a goal whatever happens, or None if there is none.
 
     cyclic: where no plan is sure to end, also accept one that tries again: it reaches a goal unless the same bad luck
@@ -116,9 +117,9 @@ def and_or_search(problem: Problem, *, cyclic: bool = False, max_states: int = 1
     return write(start, choice, graph) if start in choice else None
 
 
-def explore(problem: Problem, max_states: int) -> Graph:
+def explore(problem: Problem[S, A], max_states: int) -> Graph[S, A]:
     """Every state that can be reached, with all outcomes of all actions."""
-    graph, start = Graph(), problem.initial()
+    graph, start = Graph[S, A](), problem.initial()
     graph.outcomes[start] = {}
     queue = deque([start])
     while queue:
@@ -140,7 +141,7 @@ def explore(problem: Problem, max_states: int) -> Graph:
     return graph
 
 
-def sure_choices(graph: Graph) -> dict[Any, Any]:
+def sure_choices(graph: Graph[S, A]) -> dict[S, A]:
     """{state: action} for all states from which a goal is sure to be reached.
 
     Round by round those are added for which some action has all its outcomes among those known before; of several
@@ -148,10 +149,10 @@ def sure_choices(graph: Graph) -> dict[Any, Any]:
     """
     before = graph.before()
     unknown = {(s, a): len(following) for s, actions in graph.outcomes.items() for a, following in actions.items()}
-    choice: dict[Any, Any] = {}
+    choice: dict[S, A] = {}
     reached = list(graph.goals)
     while reached:
-        ready: dict[Any, set[Any]] = {}
+        ready: dict[S, set[A]] = {}
         for t in reached:
             for s, a in before[t]:
                 unknown[s, a] -= 1
@@ -162,7 +163,7 @@ def sure_choices(graph: Graph) -> dict[Any, Any]:
     return choice
 
 
-def hopeful_choices(graph: Graph) -> dict[Any, Any]:
+def hopeful_choices(graph: Graph[S, A]) -> dict[S, A]:
     """{state: action} for all states from which a goal stays in reach, however the actions turn out.
 
     States from which none is in reach are dropped, then the actions that may lead to them, and so on until nothing is
@@ -170,7 +171,7 @@ def hopeful_choices(graph: Graph) -> dict[Any, Any]:
     """
     before, alive = graph.before(), set(graph.outcomes)
     while True:
-        choice: dict[Any, Any] = {}
+        choice: dict[S, A] = {}
         queue = deque(graph.goals)
         while queue:
             for s, a in before[queue.popleft()]:
@@ -182,12 +183,12 @@ def hopeful_choices(graph: Graph) -> dict[Any, Any]:
         alive = choice.keys() | graph.goals
 
 
-def write(start: Any, choice: Mapping[Any, Any], graph: Graph) -> Plan:
+def write(start: S, choice: Mapping[S, A], graph: Graph[S, A]) -> Plan[S, A]:
     """Return the choices as a nested plan; a state that is met again below itself becomes a loop."""
-    labels: dict[Any, str] = {}
-    plans: dict[Any, Plan] = {s: Done() for s in graph.goals}
+    labels: dict[S, str] = {}
+    plans: dict[S, Plan[S, A]] = {s: Done() for s in graph.goals}
 
-    def opened(s: Any) -> tuple[Any, dict[Any, Plan], Iterator[Any]]:
+    def opened(s: S) -> tuple[S, dict[S, Plan[S, A]], Iterator[S]]:
         return s, {}, iter(graph.outcomes[s][choice[s]])
 
     path = [opened(start)]
@@ -211,14 +212,14 @@ def write(start: Any, choice: Mapping[Any, Any], graph: Graph) -> Plan:
     return plans[start]
 
 
-def check_plan(problem: Problem, plan: Plan) -> int:
+def check_plan(problem: Problem[S, A], plan: Plan[S, A]) -> int:
     """Follow every outcome of the plan: how many situations (state, step) it has. Raises SearchError if it fails.
 
     It fails if it names an action that cannot be done, forgets an outcome, stops before the goal, or holds a situation
     from which no goal is in reach.
     """
     steps = {step.label: step for step in _steps(plan) if step.label}
-    after: dict[tuple[Any, int], list[tuple[Any, int]]] = {}
+    after: dict[tuple[S, int], list[tuple[S, int]]] = {}
     queue, finished = deque([(problem.initial(), plan)]), []
     while queue:
         s, rest = queue.popleft()
@@ -247,9 +248,9 @@ def check_plan(problem: Problem, plan: Plan) -> int:
     return len(after)
 
 
-def _require_hope(after: Mapping[tuple[Any, int], Sequence[Any]], finished: Sequence[Any]) -> None:
+def _require_hope(after: Mapping[tuple[S, int], Sequence[tuple[S, int]]], finished: Sequence[tuple[S, int]]) -> None:
     """From every situation one must be in reach that is finished."""
-    before: dict[Any, list[Any]] = {situation: [] for situation in after}
+    before: dict[tuple[S, int], list[tuple[S, int]]] = {situation: [] for situation in after}
     for situation, following in after.items():
         for other in following:
             before[other].append(situation)
@@ -263,10 +264,10 @@ def _require_hope(after: Mapping[tuple[Any, int], Sequence[Any]], finished: Sequ
         raise SearchError(f"the plan goes round in circles from state {s!r}: no goal is in reach")
 
 
-def _steps(plan: Plan) -> Iterator[Step]:
+def _steps(plan: Plan[S, A]) -> Iterator[Step[S, A]]:
     """Every step of the plan, shared ones once."""
     seen: set[int] = set()
-    stack: list[Plan] = [plan]
+    stack: list[Plan[S, A]] = [plan]
     while stack:
         here = stack.pop()
         if isinstance(here, Step) and id(here) not in seen:

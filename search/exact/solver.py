@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -213,7 +212,7 @@ def iterate_values(game: Game, graph: Graph) -> list[float]:
     to = np.array([j for i in inner for j in graph.children[i]], np.int64)
     odds = np.array([p for i in inner for p in graph.odds[i] or [1.0] * len(graph.children[i])])
     players = np.array([graph.players[i] for i in inner])
-    values: Any = np.array([middle(game) if u is None else u for u in graph.utilities])
+    values: np.ndarray = np.array([middle(game) if u is None else u for u in graph.utilities])
     if not inner:
         return list(values.tolist())
     low, high = game.utility_range

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -60,7 +59,7 @@ class CompiledExpectiminimax(CompiledDeepening):
         assert rules is not None
         worst, best = map(float, game.utility_range)
         rolls = specialise(ROLL_TEMPLATE, rules, WORST=worst, BEST=best)
-        kernels: Any = specialise(
+        kernels = specialise(
             TEMPLATE,
             rules,
             rolls,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import get_args
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S
@@ -75,19 +75,21 @@ class Expectiminimax(Search[S, A]):
             raise SearchError(f"table_bits={table_bits}: give 0 to 30 (2**table_bits entries of 32 bytes)")
         require_memory(32 << table_bits, f"table_bits={table_bits}")
         self.game, self.evaluator = game, evaluator
-        options: dict[str, Any] = {
-            "pruning": pruning, "table": table, "samples": samples, "width": width, "is_cutoff": is_cutoff
-        }  # fmt: skip
         kernel = eval_kernel(game, evaluator, floor, "expectiminimax")
-        self._search: Any
+        self._search: PlainExpectiminimax | Star | CompiledExpectiminimax
         if kernel is not None:
             from evallearn.search.expectiminimax.compiled import CompiledExpectiminimax
 
-            self._search = CompiledExpectiminimax(game, evaluator, kernel, table_bits=table_bits, **options)
+            self._search = CompiledExpectiminimax(
+                game, evaluator, kernel,
+                table_bits=table_bits, pruning=pruning, table=table, samples=samples, width=width, is_cutoff=is_cutoff,
+            )  # fmt: skip
         elif pruning == "none" and not table and samples is None:
             self._search = PlainExpectiminimax(game, evaluator, width=width, is_cutoff=is_cutoff)
         else:
-            self._search = Star(game, evaluator, **options)
+            self._search = Star(
+                game, evaluator, pruning=pruning, table=table, samples=samples, width=width, is_cutoff=is_cutoff
+            )
         self.floor: Floor = "plain" if kernel is None else "compiled"
 
     def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:

@@ -14,7 +14,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
@@ -310,7 +310,7 @@ class Star(Filtered):
 
     def _key(self, s: State) -> int:
         """Return what the throws at `s` depend on: the key of the compiled backend, if there is one."""
-        rules: Any = self.game.rules
+        rules = self.game.rules
         if rules is None:
             return int.from_bytes(hashlib.blake2b(self.game.to_text(s).encode(), digest_size=8).digest(), "little")
         import numpy as np

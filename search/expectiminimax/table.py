@@ -6,12 +6,14 @@ As evallearn/compiled/table.py, but values are float64, because they are average
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import SupportsInt
 
 import numba
 import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
+
+from evallearn.compiled.codegen import Address, Builder, Intrinsic, Signature, Target, Type, Typing, Value, Values
 
 ENTRY = np.dtype(
     [("key", "u8"), ("value", "f8"), ("variance", "f8"), ("action", "i4"), ("depth", "i2"), ("flag", "i2")]
@@ -23,22 +25,23 @@ class Table:
     """2**bits entries; always replaced."""
 
     def __init__(self, bits: int) -> None:
-        self.entries: Any = np.zeros(1 << bits, ENTRY).view(np.recarray)
+        self.entries = np.zeros(1 << bits, ENTRY).view(np.recarray)
         self.address: int = self.entries.ctypes.data
 
 
-def table_entry(address: Any, mask: Any, key: Any) -> Any:
+def table_entry(address: Address, mask: SupportsInt, key: SupportsInt) -> np.record:
     """Return the entry where `key` belongs (it may hold another key)."""
     place = int(address) + (int(key) & int(mask)) * ENTRY.itemsize
-    here: Any = (ctypes.c_char * ENTRY.itemsize).from_address(place)
-    return np.frombuffer(here, ENTRY).view(np.recarray)[0]
+    here = (ctypes.c_char * ENTRY.itemsize).from_address(place)
+    entry: np.record = np.frombuffer(memoryview(here), ENTRY).view(np.recarray)[0]
+    return entry
 
 
 @intrinsic
-def _entry_at(typingctx: Any, address: Any) -> Any:
+def _entry_at(typingctx: Typing, address: Type) -> Intrinsic:
     """Return the entry at `address`: a Numba record *is* a pointer to its bytes."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return builder.inttoptr(args[0], context.get_value_type(_NUMBA_ENTRY))
 
     return _NUMBA_ENTRY(types.uint64), codegen

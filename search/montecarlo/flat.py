@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S, State
@@ -42,7 +41,7 @@ class FlatMonteCarlo(Search[S, A]):
         plies = playout_plies(game, evaluator, rollout_depth)
         kernel = eval_kernel(game, evaluator, floor)
         self.floor: Floor = "plain" if kernel is None else "compiled"
-        self._search: Any
+        self._search: PlainFlat | CompiledFlat
         if kernel is None:
             self._search = PlainFlat(game, evaluator, plies)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S
@@ -95,7 +95,7 @@ class MCTS(Search[S, A]):
         )
         kernel = eval_kernel(game, evaluator, floor)
         self.floor: Floor = "plain" if kernel is None else "compiled"
-        self._search: Any
+        self._search: PlainMCTS | CompiledMCTS
         if kernel is None:
             self._search = PlainMCTS(game, evaluator, settings)
         else:
@@ -103,7 +103,9 @@ class MCTS(Search[S, A]):
 
             self._search = CompiledMCTS(game, evaluator, kernel, settings)
 
-    def _check(self, exploration: Any, rollout_depth: int | None, implicit_minimax: Any, max_nodes: Any) -> None:
+    def _check(
+        self, exploration: object, rollout_depth: int | None, implicit_minimax: object, max_nodes: object
+    ) -> None:
         """Refuse what makes no sense."""
         if self.leaf not in ("rollout", "eval"):
             raise SearchError(f"leaf={self.leaf!r}: give 'rollout' or 'eval'")

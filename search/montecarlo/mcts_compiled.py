@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -53,7 +52,7 @@ class CompiledMCTS(CompiledPlayouts):
             )
         self.evaluator, self.settings = evaluator, settings
         super().__init__(game, kernel, settings.playout_plies)
-        self.grower: Any = specialise(
+        self.grower = specialise(
             TEMPLATE,
             rules,
             self.kernels,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from evallearn.compiled.bits import jitable
 from evallearn.compiled.records import PlayoutContext
-from evallearn.compiled.specialise import compiling, specialise
+from evallearn.compiled.specialise import Kernel, compiling, specialise
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game, State
 from evallearn.core.rng import SplitMix64
@@ -62,7 +61,7 @@ class CompiledPlayouts:
         rules = game.rules
         assert rules is not None
         self.game, self.rules = game, rules
-        self.kernels: Any = specialise(
+        self.kernels = specialise(
             TEMPLATE,
             rules,
             looking_back(rules),
@@ -80,7 +79,7 @@ class CompiledPlayouts:
     def record(self) -> np.ndarray:
         return PlayoutContext.one(**playout_sizes(self.game, self.rules))
 
-    def warm_up(self, kernel: Any, run: Callable[[], Any]) -> None:
+    def warm_up(self, kernel: Kernel, run: Callable[[], object]) -> None:
         """Compile, or fetch from the disk, before the first clock starts to run."""
         self.place(self.game.initial(), None)
         with compiling(f"{self.what} of {self.game.name}", kernel):
@@ -100,7 +99,7 @@ class CompiledPlayouts:
         """Say why `s` cannot be searched: the kernel found it finished, or waiting for the dice."""
         require_decision(self.game, s)
 
-    def run(self, kernel: Callable[[int], Any], limits: Limits, start: float) -> bool:
+    def run(self, kernel: Callable[[int], object], limits: Limits, start: float) -> bool:
         """kernel(limit) until it has done its simulations, or the time is over; True if Ctrl-C ended it."""
         limit = min(MOST_SIMULATIONS, MOST_SIMULATIONS if limits.nodes is None else int(limits.nodes))
         deadline = None if limits.seconds is None else start + limits.seconds

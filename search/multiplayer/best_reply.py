@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, A, Action, Game, S, State
@@ -99,5 +99,5 @@ class BestReply(TwoSidedSearch[S, A]):
     def view(self, me: int) -> OneReply:
         return OneReply(self.game, me, self.usual)
 
-    def root(self, s: S) -> Any:
+    def root(self, s: S) -> Replying:
         return Replying(s)

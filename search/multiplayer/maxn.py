@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S
@@ -54,14 +54,13 @@ class MaxN(Search[S, A]):
             )
         self.game, self.evaluator, self.alliance = game, evaluator, tuple(sorted(alliance))
         kernel = eval_kernel(game, evaluator, floor, "max^n")
-        options: dict[str, Any] = {"ties": ties, "alliance": self.alliance, "is_cutoff": is_cutoff}
-        self._search: Any
+        self._search: PlainMaxN | CompiledMaxN
         if kernel is None:
-            self._search = PlainMaxN(game, evaluator, **options)
+            self._search = PlainMaxN(game, evaluator, ties=ties, alliance=self.alliance, is_cutoff=is_cutoff)
         else:
             from evallearn.search.multiplayer.maxn_compiled import CompiledMaxN
 
-            self._search = CompiledMaxN(game, evaluator, kernel, **options)
+            self._search = CompiledMaxN(game, evaluator, kernel, ties=ties, alliance=self.alliance, is_cutoff=is_cutoff)
         self.floor: Floor = "plain" if kernel is None else "compiled"
 
     def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -51,7 +50,7 @@ class CompiledMaxN(CompiledDeepening):
     ) -> None:
         rules = game.rules
         assert rules is not None
-        kernels: Any = specialise(
+        kernels = specialise(
             TEMPLATE,
             rules,
             evaluate_player=kernel.evaluate_player,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, A, Action, Game, S, State
@@ -15,6 +15,9 @@ from evallearn.search.common.backend import Floor
 from evallearn.search.common.requirements import cut_at_depth, require_decision, require_own_eval, values_to_all
 from evallearn.search.expectiminimax.plain import PlainExpectiminimax
 from evallearn.search.expectiminimax.search import Expectiminimax
+
+if TYPE_CHECKING:
+    from evallearn.search.expectiminimax.compiled import CompiledExpectiminimax
 
 ME, THE_REST = 0, 1
 
@@ -28,34 +31,34 @@ class TwoSided(Game):
         self.inner, self.me = game, me
         self.name, self.has_chance, self.utility_range = game.name, game.has_chance, game.utility_range  # type: ignore[misc]  # of this instance
 
-    def inside(self, s: Any) -> Any:
+    def inside(self, s: State) -> State:
         """Return the state of the game itself."""
         return s
 
     def initial(self) -> State:
         return self.inner.initial()
 
-    def to_play(self, s: Any) -> int:
+    def to_play(self, s: State) -> int:
         player = self.inner.to_play(self.inside(s))
         return CHANCE if player == CHANCE else ME if player == self.me else THE_REST
 
-    def actions(self, s: Any) -> Sequence[Action]:
+    def actions(self, s: State) -> Sequence[Action]:
         return self.inner.actions(self.inside(s))
 
-    def result(self, s: Any, a: Action) -> State:
+    def result(self, s: State, a: Action) -> State:
         return self.inner.result(self.inside(s), a)
 
-    def is_terminal(self, s: Any) -> bool:
+    def is_terminal(self, s: State) -> bool:
         return self.inner.is_terminal(self.inside(s))
 
-    def utility(self, s: Any, player: int) -> float:
+    def utility(self, s: State, player: int) -> float:
         value = self.inner.utility(self.inside(s), self.me)
         return value if player == ME else -value
 
-    def chances(self, s: Any) -> Sequence[tuple[Action, float]]:
+    def chances(self, s: State) -> Sequence[tuple[Action, float]]:
         return self.inner.chances(self.inside(s))
 
-    def to_text(self, s: Any) -> str:
+    def to_text(self, s: State) -> str:
         return self.inner.to_text(self.inside(s))
 
     def from_text(self, text: str) -> State:
@@ -89,11 +92,11 @@ class TwoSidedSearch(Search[S, A]):
         self.game, self.evaluator, self.pruning = game, evaluator, pruning
         self.floor: Floor = "plain"
 
-        def cut(s: Any, depth_left: int) -> bool:
+        def cut(s: State, depth_left: int) -> bool:
             return is_cutoff(self.views[0].inside(s), depth_left)
 
         self.views = [self.view(me) for me in range(game.n_players)]
-        self.searches: list[Any] = [
+        self.searches: list[Search | PlainExpectiminimax | CompiledExpectiminimax] = [
             self._search(view, cut_at_depth if is_cutoff is cut_at_depth else cut) for view in self.views
         ]
 
@@ -101,7 +104,7 @@ class TwoSidedSearch(Search[S, A]):
         """Return the game as player `me` sees it."""
         return TwoSided(self.game, me)
 
-    def _search(self, view: TwoSided, is_cutoff: IsCutoff) -> Any:
+    def _search(self, view: TwoSided, is_cutoff: IsCutoff) -> Search | PlainExpectiminimax:
         evaluator = TwoSidedEval(view, self.evaluator)
         if not self.pruning:
             return PlainExpectiminimax(view, evaluator, is_cutoff=is_cutoff)
