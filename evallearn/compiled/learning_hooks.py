@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.hooks import Number, stand_in
+from evallearn.compiled.hooks import stand_in
+from evallearn.compiled.records import Number
 
 
 # --- models ----------------------------------------------------------------------------------------------------------

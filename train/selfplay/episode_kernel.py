@@ -245,7 +245,7 @@ def learn_in_order(first, end, io: EpisodeRecord, weights, sums, record, trail):
 def play(s, io: EpisodeRecord, box, weights, sums, record, trail, rows, past):
     """Play one game from `s`, and learn from it."""
     opening = np.int64(uniform(io) * (io.max_opening_plies + 1))
-    adversary, weight = -1, 0.0
+    adversary, weight = np.int64(-1), 0.0
     if ADVERSARY and uniform(io) < io.adversary_share:
         adversary = np.int64(uniform(io) * 2)
         weight = uniform(io) * ADVERSARY_WEIGHT

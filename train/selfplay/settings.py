@@ -65,6 +65,7 @@ from evallearn.core.settings import (
 )
 from evallearn.errors import SpecError, unknown
 from evallearn.train.models import Model
+from evallearn.train.models.net import NetModel
 from evallearn.train.targets import SELF_PLAY_TARGETS
 
 DEEPEST = 12
@@ -174,7 +175,7 @@ class SelfPlaySettings(Settings):
             if not ok:
                 raise SpecError(f"{name}={value!r}: give {remedy}")
 
-    def suited(self, model: Model) -> Self:
+    def suited(self, model: Model | NetModel) -> Self:
         """Return the same with every None replaced by what is usual for the model."""
         target = self.target or model.targets[0]
         if target not in model.targets:
