@@ -20,8 +20,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from evallearn.train.neural import NeuralTrainer
-
 from evallearn.bench.speed import Contestant, positions
 from evallearn.compiled.specialise import specialise
 from evallearn.core.game import Game, State
@@ -31,6 +29,7 @@ from evallearn.evaluators.quantised import QuantisedNet, quantise
 from evallearn.games.connect_four import ConnectFour
 from evallearn.games.othello import Othello
 from evallearn.search import AlphaBeta
+from evallearn.train import NetModel, SelfPlayTrainer
 
 TEMPLATE = Path(__file__).with_name("squares_kernel.py")
 PLIES = (4, 10, 16, 22)
@@ -66,8 +65,8 @@ class Full(QuantisedNet):
 
 
 def contestants(game: Game, hidden: tuple[int, ...], games: int, depth: int) -> dict[str, Contestant]:
-    net = NeuralTrainer(hidden=hidden, threads=1).fit(game, games=games).evaluator()
-    kept = quantise(net)
+    net = SelfPlayTrainer(NetModel(game, hidden=hidden), threads=1).fit(games=games).evaluator
+    kept = quantise(net)  # type: ignore[arg-type]  # a net
     states = [s for s, _ in positions(game, PLIES)]
 
     def searching(evaluator: Any) -> Contestant:

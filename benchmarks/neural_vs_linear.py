@@ -23,7 +23,6 @@ from functools import partial
 from pathlib import Path
 
 from accumulator import PLIES, on_squares
-from evallearn.train.neural import NeuralTrainer
 from strength_command import ended, show
 
 import evallearn
@@ -38,6 +37,7 @@ from evallearn.core.search import Limits
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import quantise
+from evallearn.train import NetModel, Rounds, Schedule, SelfPlaySettings, SelfPlayTrainer
 
 HOW = (("td", 1), ("td", 2), ("tdleaf", 2), ("rootstrap", 2), ("treestrap", 2))
 """Targets, and how deep their searches look."""
@@ -69,14 +69,17 @@ def learn(name: str, view: str, how: tuple[str, int], games: int, folder: Path) 
         return kept
     _, units = PLAN[name]
     start = time.process_time()
-    trainer = NeuralTrainer(
-        hidden=(units,), activation="clipped" if view == "squares" else "relu", target=how[0], depth=how[1],
-        horizon=games, games_per_round=max(20, games // 50), threads=1,
-    ).fit(game, games=games)  # fmt: skip
+    settings = SelfPlaySettings(
+        target=how[0], depth=how[1], schedule=Schedule(shape="cosine", games=games, final=0.05),
+        rounds=Rounds(games=max(20, games // 50)),
+    )  # fmt: skip
+    model = NetModel(game, hidden=(units,), activation="clipped" if view == "squares" else "relu")
+    training = SelfPlayTrainer(model, settings, threads=1).fit(games=games)
     seconds = time.process_time() - start
-    print(f"{name} {view} {how[0]} {how[1]}: {games} games, {trainer.moves_:,} positions, {seconds:.0f} core seconds, "
-          f"loss {trainer.progress_.error:.4f}", flush=True)  # fmt: skip
-    net = trainer.evaluator({"core_seconds": seconds})
+    print(f"{name} {view} {how[0]} {how[1]}: {games} games, {training.moves:,} positions, {seconds:.0f} core seconds, "
+          f"loss {training.progress.error:.4f}", flush=True)  # fmt: skip
+    net = training.freeze({"core_seconds": seconds})
+    assert isinstance(net, NetEval)
     save_evaluator(net, path)
     return net
 

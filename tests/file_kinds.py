@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evallearn.train.neural import NeuralLearner, NeuralTrainer
-from evallearn.train.neural_settings import NeuralSettings
 from forgery import forge_bearoff, forge_checkpoint, forge_evaluator, forge_json, forge_sets, forge_shard
 from mutants import Kind
 from rich.console import Console
@@ -46,9 +44,10 @@ from evallearn.play import Session, load_game, save_game
 from evallearn.quality import make_suite, read_suite, write_suite
 from evallearn.registry import get_game
 from evallearn.train.models.linear import LinearModel
+from evallearn.train.models.net import NetModel
 from evallearn.train.models.net_learner import first_net
 from evallearn.train.models.patterns import PatternModel
-from evallearn.train.selfplay.settings import SelfPlaySettings
+from evallearn.train.selfplay.settings import Rounds, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
 TTT, C4 = get_game("tic_tac_toe"), get_game("connect_four")
@@ -147,7 +146,10 @@ def learner(kind: str) -> Any:
     if kind == "search":
         model = LinearModel(C4, temporal_coherence=True)
         return SelfPlayTrainer(model, SelfPlaySettings(max_opening_plies=4)).learner
-    return NeuralLearner(TTT, NeuralSettings(hidden=(8,), games_per_round=20, epsilon=0.1, remembered=2), limit=60)
+    settings = SelfPlaySettings(rounds=Rounds(games=20, replay=2), epsilon=0.1)
+    it: Any = SelfPlayTrainer(NetModel(TTT, hidden=(8,)), settings).learner
+    it.limit = 60
+    return it
 
 
 def checkpoint_kind(kind: str) -> Kind:

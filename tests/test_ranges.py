@@ -14,7 +14,6 @@ from typing import Any
 import click
 import numpy as np
 import pytest
-from evallearn.train.neural_settings import NeuralSettings
 from toys import LINES
 
 from evallearn import get_game
@@ -38,6 +37,7 @@ from evallearn.registry import game_names
 from evallearn.search import SEARCHES
 from evallearn.train import MlpTrainer
 from evallearn.train.fit.methods import Settings as LinearSettings
+from evallearn.train.models.net import NetModel, NetSettings
 from evallearn.train.models.patterns import PatternModel, PatternSettings
 from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
@@ -195,7 +195,7 @@ def test_hidden_units_are_refused_before_anything_is_made(tmp_path: Path, capsys
 # --- settings in Python ----------------------------------------------------------------------------------------------
 SETTINGS = [
     SelfPlayConfig, MatchConfig, LearnConfig, SelfPlaySettings, Schedule, PatternSettings,
-    NeuralSettings, QualitySettings,
+    NetSettings, QualitySettings,
 ]  # fmt: skip
 
 
@@ -326,10 +326,8 @@ def test_what_the_machine_cannot_hold_is_refused_before_it_is_made(monkeypatch: 
         parse_agent("expectiminimax,table_bits=20:zero@depth=1", game).prepare()
     with pytest.raises(SpecError, match=r"learners=64 takes .* kB of memory"):
         SelfPlayTrainer(PatternModel(get_game("connect_four"), LINES), SelfPlaySettings(learners=64))
-    from evallearn.train.neural import NeuralTrainer
-
     with pytest.raises(SpecError, match=r"hidden=\(4096, 4096\) with \d+ features takes .* MB of memory"):
-        NeuralTrainer(hidden=(4096, 4096)).fit(game, games=1)
+        NetModel(game, hidden=(4096, 4096))
     monkeypatch.setattr(memory, "physical_memory", lambda: None)  # as on Windows
     memory.require_memory(10**30, "everything")
 

@@ -332,11 +332,3 @@ def utility_to_any(rules: Rules) -> Hook:
 
     made: Hook = specialise(PLAYERS, rules).utility_player
     return made
-
-
-def bindings(rules: Rules, *names: str) -> dict[str, Hook]:
-    """Return the rules of these names, or what stands in for them.
-
-    It is for the templates that declare nothing yet.
-    """
-    return {name: getattr(rules, name) or STAND_INS[name] for name in names}
