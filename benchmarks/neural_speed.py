@@ -3,7 +3,7 @@
     python benchmarks/neural_speed.py
 
 Learning: games against itself per second, everything included (dice, moves, choice by one ply, inputs, learning), by
-`NeuralLearner` and by the loop that everybody writes first: torch, one position at a time. That loop gets our compiled
+`SelfPlayTrainer` and by the loop that everybody writes first: torch, one position at a time. That loop gets our own
 move generator and inputs through the methods of the game, learns by TD(0) with one step of Adam per move (traces would
 cost it more), and begins with the same net, so that games are as long.
 
@@ -26,9 +26,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from evallearn.train.neural import NeuralLearner
-from evallearn.train.neural_play import Actor
-from evallearn.train.neural_settings import NeuralSettings
 
 from evallearn import get_game
 from evallearn.compiled.game import CompiledGame
@@ -36,6 +33,8 @@ from evallearn.compiled.specialise import specialise
 from evallearn.core.game import CHANCE
 from evallearn.errors import EvallearnError
 from evallearn.evaluators.net import NetEval
+from evallearn.train import NetModel, SelfPlaySettings, SelfPlayTrainer
+from evallearn.train.selfplay.rounds import RoundsLearner
 
 GAME = "backgammon,features=tesauro"
 MUST = 50.0
@@ -43,15 +42,11 @@ MUST = 50.0
 TEMPLATE = Path(__file__).with_name("neural_speed_kernel.py")
 
 
-def settings(hidden: int) -> NeuralSettings:
-    return NeuralSettings(hidden=(hidden,), split=False)
-
-
 def warm_net(hidden: int, games: int) -> NetEval:
     """A net that has learned a little: games of one that knows nothing are three times as long."""
-    learner = NeuralLearner(get_game(GAME), settings(hidden), limit=games)
-    learner.learn(games)
-    return learner.evaluator()
+    model = NetModel(get_game(GAME), hidden=(hidden,), per_phase=False)
+    SelfPlayTrainer(model, threads=1).fit(games=games)
+    return model.evaluator()
 
 
 def rate(work: Callable[[], int], seconds: float) -> tuple[float, float]:
@@ -66,7 +61,7 @@ def rate(work: Callable[[], int], seconds: float) -> tuple[float, float]:
 
 # --- learning --------------------------------------------------------------------------------------------------------
 def our_learning(net: NetEval, seconds: float) -> dict[str, Any]:
-    learner = NeuralLearner(net.game, settings(net.h1), start=net)
+    learner = SelfPlayTrainer(NetModel(net.game, start=net), threads=1).learner
     learner.learn(1)
     first = learner.games, learner.moves
 
@@ -203,8 +198,9 @@ def judging(net: NetEval, batch: int, seconds: float) -> dict[str, float]:
 
 def distinct(net: NetEval, n: int) -> np.ndarray:
     """n different positions of games that the net plays against itself."""
-    actor = Actor(net, lambda_=0.0, epsilon=0.0, opening_plies=0, seed=2)
-    words = np.unique(actor.play(0, 2 + n // 20).words, axis=0)
+    learner = SelfPlayTrainer(NetModel(net.game, start=net), SelfPlaySettings(seed=2), threads=1).learner
+    assert isinstance(learner, RoundsLearner)
+    words = np.unique(learner.play(net, 0, 2 + n // 20, 0).words, axis=0)
     return np.ascontiguousarray(words[np.random.default_rng(1).permutation(len(words))[:n]])
 
 

@@ -170,7 +170,7 @@ def test_what_cannot_be_measured_is_told(line: str, told: str, capsys: pytest.Ca
 
 
 # --- learning --------------------------------------------------------------------------------------------------------
-TABLES = learn.Suite("othello", "straight-3", 3)
+TABLES = learn.Suite("patterns", "othello", "straight-3", 3)
 
 
 def test_learning_is_compared_turn_by_turn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,11 +178,13 @@ def test_learning_is_compared_turn_by_turn(monkeypatch: pytest.MonkeyPatch, caps
     root = str(Path(__file__).parents[1])
     assert run(["bench", "learn", "--turns=2", f"--against={root}", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["learn"]
-    assert (row["game"], row["patterns"], row["turns"]) == ("othello", "straight-3", 2)
+    assert (row["kind"], row["game"], row["what"], row["turns"]) == ("patterns", "othello", "straight-3", 2)
     assert row["ratio"] == pytest.approx(row["now"] / row["before"])
-    assert row["median_ratio"] > 0
+    assert row["interval"][0] < row["mean_ratio"] < row["interval"][1]
     assert run(["bench", "learn", "othello", "--turns=1"]) == 0
     assert "straight-3" in capsys.readouterr().out
+    for kind, what in (("linear", "td"), ("net", "td"), ("search", "lines")):
+        assert learn.bench_learn(learn.Suite(kind, "tic_tac_toe", what, 3), 1, None).now > 0
     assert run(["bench", "learn", "chess"]) == 2
     assert "unknown game to bench 'chess'" in capsys.readouterr().err
 
@@ -190,5 +192,5 @@ def test_learning_is_compared_turn_by_turn(monkeypatch: pytest.MonkeyPatch, caps
 def test_version_that_cannot_learn_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "evallearn").mkdir()
     (tmp_path / "evallearn" / "__init__.py").write_text("raise RuntimeError('not this one')\n")
-    with pytest.raises(EvallearnError, match=r"the learner of .* ended: RuntimeError: not this one"):
+    with pytest.raises(EvallearnError, match=r"the worker of .* ended: RuntimeError: not this one"):
         learn.bench_learn(TABLES, 1, tmp_path)

@@ -1,21 +1,23 @@
-"""How fast do pattern tables learn, and how much faster than in another version? Two processes, turn by turn.
+"""How fast do models learn and searches search? And how much faster than in another version, turn by turn?
 
-Learning moves per second of one core's CPU time. Neighbours on the machine slow both down: the ratio of their best
-turns counts, and the median of the turns' ratios stands beside it. Given the version itself, it says how far that is
-to be trusted.
+Learning moves, or nodes, per second of CPU time. Neighbours on the machine slow both versions down: the ratio of their
+best turns counts, and the mean ratio of the turns stands beside it with its 95 % interval. Given the version itself, it
+says how far that is to be trusted.
 """
 
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import numpy as np
+from scipy.stats import t as student
+
+from evallearn.core.result import Result
 from evallearn.errors import GameError
 
 WORKER = Path(__file__).with_name("learn_worker.py")
@@ -25,63 +27,74 @@ WARM_UP = 4
 
 @dataclass(frozen=True)
 class Suite:
-    """Tables that learn."""
+    """What a turn does."""
 
+    kind: str
+    """patterns, linear or net: what learns; or search."""
     game: str
-    patterns: str
-    games: int
-    """Of a turn."""
+    what: str
+    """The pattern set, the target, or the heuristic of the search."""
+    work: int
+    """Games of a turn, or nodes of each search."""
 
 
 SUITES = (
-    Suite("connect_four", "threats", 2000),
-    Suite("connect_four", "walks", 4000),
-    Suite("othello", "counts", 400),
-    Suite("othello", "straight-3", 500),
+    Suite("patterns", "connect_four", "threats", 2000),
+    Suite("patterns", "connect_four", "walks", 4000),
+    Suite("patterns", "othello", "counts", 400),
+    Suite("patterns", "othello", "straight-3", 500),
+    Suite("linear", "connect_four", "td", 400),
+    Suite("linear", "connect_four", "treestrap", 100),
+    Suite("linear", "othello", "tdleaf", 20),
+    Suite("net", "connect_four", "td", 500),
+    Suite("net", "backgammon,features=tesauro", "td", 200),
+    Suite("search", "connect_four", "threats", 200_000),
+    Suite("search", "othello", "mobility", 100_000),
+    Suite("search", "checkers", "positional", 50_000),
 )
 
 
 @dataclass(frozen=True)
-class Speed:
-    """Learning moves/s: the best turn of each version, and how the first compares with the second."""
+class Speed(Result):
+    """Moves or nodes per second: the best turn of each version, and how the first compares with the second."""
 
+    kind: str
     game: str
-    patterns: str
+    what: str
     turns: int
     now: float
-    before: float | None
-    ratio: float | None
+    before: float | None = None
+    ratio: float | None = None
     """Of the best turns."""
-    median_ratio: float | None
-    """Of the turns."""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+    mean_ratio: float | None = None
+    """Of the turns, geometric."""
+    interval: tuple[float, float] | None = None
+    """95 %, of the mean ratio."""
 
 
 class Worker:
-    """A process that learns, with the evallearn of a folder, or this one."""
+    """A process that works, with the evallearn of a folder, or this one."""
 
     def __init__(self, suite: Suite, tree: Path | None) -> None:
         path = [str(tree)] if tree else [p for p in sys.path if p]
         self.suite = suite
         self.process = subprocess.Popen(
-            [sys.executable, str(WORKER), suite.game, suite.patterns], text=True,
+            [sys.executable, str(WORKER), suite.kind, suite.game, suite.what], text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONSAFEPATH": "1"},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
     def turn(self) -> float:
-        """Return the learning moves/s of so many games. Raises GameError where the process has ended."""
+        """Return the moves or nodes per second of a turn. Raises GameError where the process has ended."""
         stdin, stdout, stderr = self.process.stdin, self.process.stdout, self.process.stderr
         assert stdin is not None
         assert stdout is not None
         assert stderr is not None
         with suppress(BrokenPipeError):
-            print(self.suite.games, file=stdin, flush=True)
+            print(self.suite.work, file=stdin, flush=True)
         if not (answer := stdout.readline()):
             reason = stderr.read().strip().rpartition("\n")[2]
-            raise GameError(f"the learner of {self.suite.game} {self.suite.patterns} ended: {reason}")
+            raise GameError(f"the worker of {self.suite.game} {self.suite.what} ended: {reason}")
         return float(answer)
 
     def end(self) -> None:
@@ -101,8 +114,10 @@ def bench_learn(suite: Suite, turns: int, against: Path | None) -> Speed:
     finally:
         for worker in workers:
             worker.end()
-    best = [max(of_one) for of_one in zip(*rates, strict=True)]
+    names, best = (suite.kind, suite.game, suite.what, turns), [max(of_one) for of_one in zip(*rates, strict=True)]
     if against is None:
-        return Speed(suite.game, suite.patterns, turns, best[0], None, None, None)
-    median = statistics.median(now / before for now, before in rates)
-    return Speed(suite.game, suite.patterns, turns, best[0], best[1], best[0] / best[1], median)
+        return Speed(*names, best[0])
+    logs = np.log([now / before for now, before in rates])
+    half = student.ppf(0.975, turns - 1) * logs.std(ddof=1) / turns**0.5 if turns > 1 else np.inf
+    low, mean, high = (float(x) for x in np.exp([logs.mean() - half, logs.mean(), logs.mean() + half]))
+    return Speed(*names, best[0], best[1], best[0] / best[1], mean, (low, high))

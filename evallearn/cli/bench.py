@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.box import SIMPLE
 from rich.table import Table
 
 from evallearn.cli.common import console, json_option, out, report
@@ -15,6 +16,7 @@ from evallearn.errors import unknown
 if TYPE_CHECKING:  # each command imports what it measures
     from evallearn.bench.chance import ChanceFigures
     from evallearn.bench.ladder import Ladder
+    from evallearn.bench.learn import Speed as Learning
     from evallearn.bench.mcts import Simulations
     from evallearn.bench.speed import Speed, Speeds
     from evallearn.bench.threads import Speedup
@@ -248,7 +250,7 @@ def show_mcts(found: Mapping[str, Mapping[str, Simulations]]) -> None:
 @click.option("--turns", type=click.IntRange(1, 1000), default=20, show_default=True, help="Of each version.")
 @json_option
 def learn(games: tuple[str, ...], against: Path | None, turns: int, json_to: str | None) -> None:
-    """Measure learning moves per second of pattern tables, one core's CPU time, the best of several turns.
+    """Measure how fast pattern tables, linear evaluators and nets learn, and searches search, by CPU time.
 
     Example: evallearn bench learn connect_four
     """
@@ -261,16 +263,17 @@ def learn(games: tuple[str, ...], against: Path | None, turns: int, json_to: str
     found = []
     for suite in SUITES:
         if not games or suite.game in games:
-            console.print(f"{suite.game} {suite.patterns} ...", style="dim")
-            found.append(bench_learn(suite, turns, against).to_json())
-    report({"learn": found}, json_to, lambda: show_learn(found))
+            console.print(f"{suite.kind} {suite.game} {suite.what} ...", style="dim")
+            found.append(bench_learn(suite, turns, against))
+    report({"learn": [row.to_json() for row in found]}, json_to, lambda: show_learn(found))
 
 
-def show_learn(found: list[dict[str, Any]]) -> None:
-    table = Table("game", "patterns", "moves/s", "before", "ratio", "median of turns")
+def show_learn(found: Sequence[Learning]) -> None:
+    """Print moves per second, and nodes per second of searches."""
+    table = Table("what", "game", "", "per second", "before", "ratio", "mean", "95 %", box=SIMPLE, padding=(0, 1, 0, 0))
     for row in found:
-        ratios = [f"{row[name]:.3f}" if row[name] else "-" for name in ("ratio", "median_ratio")]
-        table.add_row(
-            row["game"], row["patterns"], *(number(row[n] and int(row[n])) for n in ("now", "before")), *ratios
-        )
+        ratios = [f"{x:.3f}" if x else "-" for x in (row.ratio, row.mean_ratio)]
+        interval = f"{row.interval[0]:.3f} to {row.interval[1]:.3f}" if row.interval else "-"
+        speeds = (number(x and int(x)) for x in (row.now, row.before))
+        table.add_row(row.kind, row.game.partition(",")[0], row.what, *speeds, *ratios, interval)
     out.print(table)
