@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from evallearn.core.interrupts import notice_interrupts
 from evallearn.core.locks import hold_file
 from evallearn.errors import Diverged, SpecError
 from evallearn.evaluators.features import FeatureEval
@@ -137,13 +138,15 @@ class Loop:
     def _play(self, limit: int, seconds: float | None, checkpoint: Path | None, every: float) -> None:
         learner, size = self.learner, 1
         start = saved = perf_counter()
-        while learner.games < limit and (seconds is None or perf_counter() - start < seconds):
-            taken = self._tick(min(size, limit - learner.games), start)
-            size = max(1, min(2 * size, int(size * TICK / max(taken, 1e-6))))
-            if checkpoint is not None and perf_counter() - saved > every:
-                self._refuse_divergence()
-                learner.save(checkpoint)
-                saved = perf_counter()
+        with notice_interrupts() as check:
+            while learner.games < limit and (seconds is None or perf_counter() - start < seconds):
+                taken = self._tick(min(size, limit - learner.games), start)
+                check()
+                size = max(1, min(2 * size, int(size * TICK / max(taken, 1e-6))))
+                if checkpoint is not None and perf_counter() - saved > every:
+                    self._refuse_divergence()
+                    learner.save(checkpoint)
+                    saved = perf_counter()
         self._refuse_divergence()
         self._keep()
 

@@ -24,6 +24,7 @@ from multiprocessing import resource_tracker, spawn
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
+from evallearn.core.interrupts import notice_interrupts
 from evallearn.errors import EvallearnError, SpecError
 
 FUNCTION, JOB = b"f", b"j"
@@ -49,8 +50,18 @@ def imap(
         raise SpecError("a worker process cannot have workers: do the work under `if __name__ == '__main__':`")
     workers = min(workers, len(jobs))
     if workers <= 1:
-        return ((i, function(job)) for i, job in enumerate(jobs))
+        return _in_this_process(function, jobs)
     return _in_processes(_pickled(function), jobs, workers, retries)
+
+
+def _in_this_process(
+    function: Callable[[Job], Result], jobs: Sequence[Job]
+) -> Generator[tuple[int, Result], None, None]:
+    with notice_interrupts() as check:
+        for i, job in enumerate(jobs):
+            result = function(job)
+            check()
+            yield i, result
 
 
 def check_workers(workers: int) -> None:
