@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
+from evallearn.compiled.hooks import Hook
 from evallearn.core.game import Game
 from evallearn.data.dataset import Batch, Dataset
 from evallearn.evaluators import LinearEval
@@ -44,7 +45,7 @@ def search_record(game: Game, options: Options) -> np.ndarray:
     return box
 
 
-def leaves_kernel(game: Game, searching: Any, evaluate_mover: Any, options: Options) -> Any:
+def leaves_kernel(game: Game, searching: ModuleType, evaluate_mover: Hook | None, options: Options) -> ModuleType:
     """Return leaves_kernel.py for the alpha-beta kernels `searching` and the evaluator that they ask."""
     from evallearn.compiled.specialise import specialise
     from evallearn.search.common.repetition import looking_back

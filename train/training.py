@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Progress:
     """The mean |target - value| since the last report, as a share of a win."""
 
 
-Freeze = Callable[[Mapping[str, Any]], FeatureEval]
+Freeze = Callable[[Mapping[str, object]], FeatureEval]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Training:
     """A state of a training: how far it was, and the evaluator of its weights."""
 
     progress: Progress
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, object]
     """What the evaluator tells of how it was made."""
     _freeze: Freeze = field(repr=False)
 
@@ -68,7 +68,7 @@ class Training:
         """The weights, frozen."""
         return self.freeze()
 
-    def freeze(self, metadata: Mapping[str, Any] | None = None) -> FeatureEval:
+    def freeze(self, metadata: Mapping[str, object] | None = None) -> FeatureEval:
         """Return the evaluator, which tells `metadata` besides."""
         return self._freeze({**self.metadata, **(metadata or {})})
 

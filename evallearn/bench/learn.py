@@ -1,4 +1,4 @@
-"""How fast do models learn and searches search? And how much faster than in another version, turn by turn?
+"""Speed of models that learn and of searches, and how it compares with another version, turn by turn.
 
 Learning moves, or nodes, per second of CPU time. Neighbours on the machine slow both versions down: the ratio of their
 best turns counts, and the mean ratio of the turns stands beside it with its 95 % interval. Given the version itself, it

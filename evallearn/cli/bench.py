@@ -274,6 +274,6 @@ def show_learn(found: Sequence[Learning]) -> None:
     for row in found:
         ratios = [f"{x:.3f}" if x else "-" for x in (row.ratio, row.mean_ratio)]
         interval = f"{row.interval[0]:.3f} to {row.interval[1]:.3f}" if row.interval else "-"
-        speeds = (number(x and int(x)) for x in (row.now, row.before))
+        speeds = (number(None if x is None else int(x)) for x in (row.now, row.before))
         table.add_row(row.kind, row.game.partition(",")[0], row.what, *speeds, *ratios, interval)
     out.print(table)

@@ -7,6 +7,7 @@ the weights of before, and writes lessons (position, probabilities), from which 
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class FrozenNet:
         self.module = self._specialised()
         self.record = self.record_of(net)
 
-    def _specialised(self) -> Any:
+    def _specialised(self) -> ModuleType:
         from evallearn.compiled.specialise import specialise
 
         rules = self.game.rules

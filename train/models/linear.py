@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -78,7 +77,7 @@ class LinearModel:
         """Return what hooks get."""
         return self.weights, self.record["error_sums"][0], self.record
 
-    def usual(self, target: str) -> dict[str, Any]:
+    def usual(self, target: str) -> dict[str, object]:
         """Return the settings of self-play that suit the target."""
         return {
             "step_size": STEPS[target], "depth": 2, "lambda_": 0.7, "epsilon": 0.05,
@@ -92,7 +91,7 @@ class LinearModel:
         rules, kernel, n = self.game.rules, self.start.kernel(), len(self.game.feature_names)
         assert rules is not None
         assert kernel is not None
-        module: Any = specialise(
+        module = specialise(
             TEMPLATE,
             rules,
             own_evaluate=kernel.evaluate_mover,
@@ -105,7 +104,7 @@ class LinearModel:
         return ModelHooks.of(module, np.dtype((np.float32, (n,))))
 
     # --- checkpoints and evaluators ----------------------------------------------------------------------------------
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, object]:
         """Return what a checkpoint must have in common with whoever goes on from it."""
         return {
             "game": self.game.name,
@@ -125,12 +124,12 @@ class LinearModel:
         for name in STATE:
             self.record[name] = tensors[name]
 
-    def freezer(self) -> Callable[[Mapping[str, Any]], LinearEval]:
+    def freezer(self) -> Callable[[Mapping[str, object]], LinearEval]:
         """Copy the weights; return a function of metadata that makes their evaluator."""
         weights, bias, game = self.weights.copy(), self.record["bias"][0].copy(), self.game
         return lambda metadata: LinearEval(game, weights, bias, metadata)
 
-    def evaluator(self, metadata: Mapping[str, Any] | None = None) -> LinearEval:
+    def evaluator(self, metadata: Mapping[str, object] | None = None) -> LinearEval:
         """Freeze the weights."""
         return self.freezer()(metadata or {})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class MergedTables:
             one.weights, one.error_sums = weights, sums
         self.kernels = self._kernels(learners)
 
-    def _kernels(self, learners: int) -> Any:
+    def _kernels(self, learners: int) -> ModuleType:
         from evallearn.compiled.specialise import specialise
 
         return specialise(TEMPLATE, N_LEARNERS=learners)

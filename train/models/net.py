@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -90,7 +89,7 @@ class NetModel:
         self.outputs = self.start.outputs
         self.learner = NetLearner(self.start, averaging=ema_decay, device=device)
 
-    def usual(self, target: str) -> dict[str, Any]:
+    def usual(self, target: str) -> dict[str, object]:
         """Return the settings of self-play that suit the target."""
         searched, dice = target in SEARCH_TARGETS and target != "td", self.game.has_chance
         return {
@@ -133,7 +132,7 @@ class NetModel:
         return NetEval(self.game, self.learner.averaged(), self.start.activation)
 
     # --- checkpoints and evaluators ----------------------------------------------------------------------------------
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, object]:
         """Return what a checkpoint must have in common with whoever goes on from it."""
         begun = tensors_digest(self.given.tensors()) if self.given else None
         own = {"features": feature_hash(self.game), "start": begun, "net_seed": self.seed}
@@ -147,12 +146,12 @@ class NetModel:
         """Go on from what `state` returned, after so many steps."""
         self.learner.restore(dict(tensors), steps)
 
-    def freezer(self) -> Callable[[Mapping[str, Any]], NetEval]:
+    def freezer(self) -> Callable[[Mapping[str, object]], NetEval]:
         """Copy the averaged weights; return a function of metadata that makes their evaluator."""
         tensors, game, activation = self.learner.averaged(), self.game, self.start.activation
         return lambda metadata: NetEval(game, tensors, activation, metadata)
 
-    def evaluator(self, metadata: Mapping[str, Any] | None = None) -> NetEval:
+    def evaluator(self, metadata: Mapping[str, object] | None = None) -> NetEval:
         """Freeze the averaged weights."""
         return self.freezer()(metadata or {})
 

@@ -123,7 +123,7 @@ class PatternModel:
         """Return float32[n_groups, entries], a copy."""
         return self.weights.reshape(self.layout.n_groups, self.layout.entries).copy()
 
-    def usual(self, target: str) -> dict[str, Any]:
+    def usual(self, target: str) -> dict[str, object]:
         """Return the settings of self-play that suit the set, or are usual for tables."""
         own = PatternSettings.known()
         usual = {"step_size": 4.0, "lambda_": 0.6, "epsilon": 0.1, "max_opening_plies": 4 * self.game.opening_plies}
@@ -137,7 +137,7 @@ class PatternModel:
         rules, layout = self.game.rules, self.layout
         assert rules is not None
         evaluator = kernels(layout, half_range(self.game))
-        module: Any = specialise(
+        module = specialise(
             TEMPLATE,
             rules,
             evaluator,
@@ -149,7 +149,7 @@ class PatternModel:
         return ModelHooks.of(module, np.dtype((np.int32, (places,))), places)
 
     # --- checkpoints and evaluators ----------------------------------------------------------------------------------
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, object]:
         """Return what a checkpoint must have in common with whoever goes on from it."""
         layout, settings = self.layout, self.settings
         return {
@@ -169,14 +169,14 @@ class PatternModel:
         """Go on from what `state` returned."""
         self.weights[:], self.error_sums[:] = tensors["weights"], tensors["error_sums"]
 
-    def freezer(self) -> Callable[[Mapping[str, Any]], PatternEval]:
+    def freezer(self) -> Callable[[Mapping[str, object]], PatternEval]:
         """Copy the weights; return a function of metadata that makes their evaluator."""
         weights, settings, layout = self.tables(), self.settings, self.layout
         if settings.prune_below:
             weights[self.error_sums[:, 1].reshape(weights.shape) < settings.prune_below] = 0.0
         return lambda metadata: PatternEval.from_weights(layout, weights, metadata, finest=settings.quantum)
 
-    def evaluator(self, metadata: Mapping[str, Any] | None = None) -> PatternEval:
+    def evaluator(self, metadata: Mapping[str, object] | None = None) -> PatternEval:
         """Freeze the weights."""
         return self.freezer()(metadata or {})
 

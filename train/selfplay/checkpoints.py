@@ -26,7 +26,11 @@ REMEDY = "delete it to begin anew"
 
 
 def save_checkpoint(
-    path: Path, kind: str, recipe: Mapping[str, Any], counters: Mapping[str, Any], tensors: Mapping[str, np.ndarray]
+    path: Path,
+    kind: str,
+    recipe: Mapping[str, object],
+    counters: Mapping[str, object],
+    tensors: Mapping[str, np.ndarray],
 ) -> None:
     """Write all that `read_checkpoint` needs, in a file that is whole or absent; what a killed one was writing goes."""
     from safetensors.numpy import save
@@ -41,8 +45,8 @@ def save_checkpoint(
 def read_checkpoint(
     path: Path,
     kind: str,
-    recipe: Mapping[str, Any],
-    counters: Mapping[str, Any],
+    recipe: Mapping[str, object],
+    counters: Mapping[str, object],
     tensors: Mapping[str, np.ndarray],
     growing: Collection[str] = (),
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -97,7 +101,7 @@ def _object(text: str) -> dict[str, Any]:
     return header
 
 
-def _require_whole(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> None:
+def _require_whole(header: Mapping[str, object], tensors: Mapping[str, np.ndarray]) -> None:
     """Raise ValueError for a wrong checksum."""
     if "checksum" not in header:
         raise ValueError("it has no checksum, as those of earlier versions")
@@ -106,7 +110,7 @@ def _require_whole(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray])
         raise ValueError("its checksum does not fit")
 
 
-def _require_counters(found: Mapping[str, Any], counters: Mapping[str, Any]) -> None:
+def _require_counters(found: Mapping[str, object], counters: Mapping[str, object]) -> None:
     for name, like in counters.items():
         if not is_like(found.get(name), like, 2**64 if name == "counter" else 2**63):
             raise ValueError(f"its counter {name} is {str(found.get(name))[:LONG]}")
@@ -125,7 +129,7 @@ def _require_tensors(
             raise ValueError(f"its {name} hold a number that is not finite")
 
 
-def _require_recipe(path: Path, found: Mapping[str, Any], recipe: Mapping[str, Any]) -> None:
+def _require_recipe(path: Path, found: Mapping[str, object], recipe: Mapping[str, object]) -> None:
     for name, ours in plain_json(recipe).items():
         if found.get(name) != ours:
             shown = f"{found.get(name)!r}, now {ours!r}"
@@ -133,7 +137,7 @@ def _require_recipe(path: Path, found: Mapping[str, Any], recipe: Mapping[str, A
             raise DataError(f"{path} was made with {name} {shown}: give the same settings, or {REMEDY}")
 
 
-def is_like(found: Any, like: Any, limit: int) -> bool:
+def is_like(found: object, like: object, limit: int) -> bool:
     """Return whether it is a value of that kind.
 
     That is a list of as many, a finite number, or a whole one from 0 to the limit.
@@ -147,7 +151,7 @@ def is_like(found: Any, like: Any, limit: int) -> bool:
     return type(found) is int and 0 <= found < limit
 
 
-def checksum(header: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> str:
+def checksum(header: Mapping[str, object], tensors: Mapping[str, np.ndarray]) -> str:
     """Return the sha256 of what a checkpoint says."""
     return json_digest(header, tensors_digest(tensors))
 

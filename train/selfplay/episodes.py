@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Any, Self
+from types import ModuleType
+from typing import Self
 
 import numpy as np
 
@@ -29,7 +30,12 @@ class Episodes:
     """Games of a model against itself in one kernel, and the memory that it needs."""
 
     def __init__(
-        self, model: Model | FrozenNet, settings: SelfPlaySettings, *, longest: int = 0, kernels: Any = None
+        self,
+        model: Model | FrozenNet,
+        settings: SelfPlaySettings,
+        *,
+        longest: int = 0,
+        kernels: ModuleType | None = None,
     ) -> None:
         """Build the kernels and their records, for a model and settings.
 
@@ -92,7 +98,7 @@ class EpisodeLearner:
 
     rolls_back = False
 
-    def __init__(self, model: Model, settings: SelfPlaySettings, kernels: Any = None) -> None:
+    def __init__(self, model: Model, settings: SelfPlaySettings, kernels: ModuleType | None = None) -> None:
         """Set up the games: see `Episodes`."""
         self.model, self.settings = model, settings
         self.episodes = Episodes(model, settings, kernels=kernels)
@@ -130,14 +136,14 @@ class EpisodeLearner:
         return self.model.weights
 
     # --- checkpoints -------------------------------------------------------------------------------------------------
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, object]:
         """Return what a checkpoint must have in common with whoever goes on from it."""
         return {**self.model.identity(), **self.settings.to_json()}
 
-    def counters(self) -> dict[str, Any]:
+    def counters(self) -> dict[str, object]:
         return {name: self.io[name][0].item() for name in COUNTERS}
 
-    def load_counters(self, counters: dict[str, Any]) -> None:
+    def load_counters(self, counters: dict[str, object]) -> None:
         for name, value in counters.items():
             self.io[name] = value
 
@@ -168,7 +174,7 @@ def require_episodes(model: Model | FrozenNet, hooks: ModelHooks, settings: Self
         )
 
 
-def _kernels(model: Model | FrozenNet, hooks: ModelHooks, settings: SelfPlaySettings) -> Any:
+def _kernels(model: Model | FrozenNet, hooks: ModelHooks, settings: SelfPlaySettings) -> ModuleType:
     from evallearn.compiled.specialise import announce, specialise
     from evallearn.search.common.repetition import looking_back
 
@@ -180,7 +186,7 @@ def _kernels(model: Model | FrozenNet, hooks: ModelHooks, settings: SelfPlaySett
     one_ply = specialise(HERE / "one_ply_kernel.py", rules, hooks, SCALE=scale, ADVERSARY=adversary)
     further = specialise(HERE / "fixed_depth_kernel.py", rules, hooks, SCALE=scale) if deep else None
     policy = _search_policy(model, hooks, target.learn_at == "tree") if searches else one_ply
-    module: Any = specialise(
+    module = specialise(
         HERE / "episode_kernel.py",
         rules,
         hooks,
@@ -206,7 +212,7 @@ def _kernels(model: Model | FrozenNet, hooks: ModelHooks, settings: SelfPlaySett
     return module
 
 
-def _search_policy(model: Model | FrozenNet, hooks: ModelHooks, every_node: bool) -> Any:
+def _search_policy(model: Model | FrozenNet, hooks: ModelHooks, every_node: bool) -> ModuleType:
     """Return search_policy_kernel.py for the model's own searches."""
     from evallearn.compiled.specialise import specialise
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -85,10 +84,10 @@ class MergingLearner:
         return self.members[0].weights
 
     # --- checkpoints -------------------------------------------------------------------------------------------------
-    def _identity(self) -> dict[str, Any]:
+    def _identity(self) -> dict[str, object]:
         return {**self.members[0].identity(), **self.settings.to_json()}
 
-    def _counters(self) -> dict[str, Any]:
+    def _counters(self) -> dict[str, object]:
         found = [member.counters() for member in self.members]
         return {name: [counters[name] for counters in found] for name in COUNTERS}
 

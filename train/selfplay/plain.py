@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Decision(NamedTuple):
 
     mover: int
     """Who moves, or will after the roll."""
-    row: Any
+    row: object
     """What the model reads of it, or of the leaf of its search; None where that is the end of the game."""
     value: list[float]
     """What the model said, to the mover: every output, as a share of a win."""
@@ -196,14 +196,14 @@ class PlainEpisodes:
             if decision.row is not None:
                 self.learn(decision.row, value, error, step)
 
-    def learn(self, row: Any, value: list[float], error: list[float], step: float) -> None:
+    def learn(self, row: object, value: list[float], error: list[float], step: float) -> None:
         """Let a position learn; a net writes a lesson."""
         if self.is_net:
             self.model.lesson(row, value, error)
         else:
             self.model.update(row, error[0], step)
 
-    def learn_at_once(self, row: Any, value: list[float], error: list[float]) -> None:
+    def learn_at_once(self, row: object, value: list[float], error: list[float]) -> None:
         """Learn what the search has just said of a position, or of all nodes below it."""
         if self.every_node:
             self.model.take(self.step())
@@ -236,7 +236,7 @@ class PlainEpisodes:
         nobody = self.game.is_terminal(s) or self.game.to_play(s) == CHANCE
         return s, [] if nobody else list(self.game.actions(s))
 
-    def decision(self, mover: int, choice: Choice, row: Any, value: list[float], found: list[float]) -> Decision:
+    def decision(self, mover: int, choice: Choice, row: object, value: list[float], found: list[float]) -> Decision:
         """Return what is learned there: at the root or at the leaf."""
         sign, leaf, error = 1, choice.leaf, [f - v for f, v in zip(found, value, strict=True)]
         if leaf is not None:

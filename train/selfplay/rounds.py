@@ -14,7 +14,7 @@ import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,13 @@ class Lessons:
     def joined(found: list[Lessons]) -> Lessons:
         """Return all of them, one after the other."""
         return Lessons(np.concatenate([one.words for one in found]), np.concatenate([one.targets for one in found]))
+
+
+class State(NamedTuple):
+    """Everything that changes, between two rounds."""
+
+    counters: dict[str, Any]
+    tensors: dict[str, np.ndarray]
 
 
 class RoundsLearner:
@@ -194,12 +201,12 @@ class RoundsLearner:
         )
 
     # --- checkpoints -------------------------------------------------------------------------------------------------
-    def _identity(self) -> dict[str, Any]:
+    def _identity(self) -> dict[str, object]:
         """Return what a checkpoint must have in common with whoever goes on from it."""
         taught = tensors_digest(self.teacher.tensors()) if self.teacher else None
         return {**self.model.identity(), "teacher": taught, **self.settings.to_json()}
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> State:
         """Return a copy of everything that changes, between two rounds."""
         tensors, behind = self.model.state(), self.behind.tensors()
         tensors |= {f"behind.{k}": behind[k] for k in TENSORS}
@@ -207,12 +214,12 @@ class RoundsLearner:
         rows = Lessons.joined([Lessons(*self.player.room(0)[:2]), *old])
         sizes = np.array([len(lessons) for lessons in old], np.int64)
         tensors |= dict(zip(REPLAY, (sizes, rows.words, rows.targets), strict=True))
-        return {"counters": {name: getattr(self, name) for name in COUNTERS}, "tensors": tensors}
+        return State({name: getattr(self, name) for name in COUNTERS}, tensors)
 
-    def _load(self, state: dict[str, Any]) -> None:
+    def _load(self, state: State) -> None:
         """Go on from what `_state` returned."""
-        tensors = state["tensors"]
-        for name, value in state["counters"].items():
+        tensors = state.tensors
+        for name, value in state.counters.items():
             setattr(self, name, value)
         self.model.load_state(tensors, self.steps)
         behind = {k: tensors[f"behind.{k}"] for k in TENSORS}
@@ -222,23 +229,19 @@ class RoundsLearner:
 
     def save(self, path: Path) -> None:
         """Write all that `restore` needs to go on as if nothing had happened."""
-        save_checkpoint(path, "self-play", self._identity(), self.good["counters"], self.good["tensors"])
+        save_checkpoint(path, "self-play", self._identity(), *self.good)
 
     def restore(self, path: Path) -> None:
         """Go on from a checkpoint. Raises DataError for a file that is no checkpoint, or one of other settings."""
-        state = self.good
-        counters, tensors = read_checkpoint(
-            path, "self-play", self._identity(), state["counters"], state["tensors"], REPLAY
-        )
         try:
-            self._load({"counters": counters, "tensors": tensors})
-        except DataError as error:
+            self._load(State(*read_checkpoint(path, "self-play", self._identity(), *self.good, growing=REPLAY)))
+        except ValueError as error:
             raise DataError(f"{path} {error}") from None
 
 
 def split_lessons(sizes: np.ndarray, words: np.ndarray, targets: np.ndarray) -> list[Lessons]:
-    """Return the rounds of those sizes. Raises DataError where the three do not fit together."""
+    """Return the rounds of those sizes. Raises ValueError where the three do not fit together."""
     if (sizes < 0).any() or not sizes.sum() == len(words) == len(targets):
-        raise DataError(f"holds {len(words)} positions for rounds of {sizes.tolist()}: delete it to begin anew")
+        raise ValueError(f"holds {len(words)} positions for rounds of {sizes.tolist()}: delete it to begin anew")
     cuts = np.cumsum(sizes)[:-1]
     return [Lessons(*piece) for piece in zip(np.split(words, cuts), np.split(targets, cuts), strict=True)][: len(sizes)]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
+from evallearn.compiled.hooks import Hook
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game
 from evallearn.train.leaves import leaves_kernel, search_options
@@ -16,7 +16,7 @@ from evallearn.train.leaves import leaves_kernel, search_options
 TEMPLATE = Path(__file__).with_name("search_kernel.py")
 
 
-def searching_kernels(game: Game, own: EvalKernel, note_node: Any) -> tuple[ModuleType, ModuleType]:
+def searching_kernels(game: Game, own: EvalKernel, note_node: Hook | None) -> tuple[ModuleType, ModuleType]:
     """Return search_kernel.py and leaves_kernel.py for an evaluator whose record is its own.
 
     note_node(s, value, alpha, beta, params) is told of every quiet node; None: nobody is.

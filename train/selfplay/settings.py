@@ -184,7 +184,7 @@ class SelfPlaySettings(Settings):
         for name in usual:
             if name not in DEFAULTS and name != "step_size":
                 raise unknown("setting that suits a model", name, [*DEFAULTS, "step_size"])
-        known = {**DEFAULTS, **usual, "target": target}
+        known: dict[str, Any] = {**DEFAULTS, **usual, "target": target}
         names = [f.name for f in fields(self) if getattr(self, f.name) is None]
         initial = self.schedule.initial if self.schedule.initial is not None else known["step_size"]
         return replace(self, schedule=replace(self.schedule, initial=initial), **{name: known[name] for name in names})
@@ -218,7 +218,7 @@ class SelfPlaySettings(Settings):
         return replace(self, learners=1, seed=seed, schedule=shared, deep_games=self.deep_games // n)
 
 
-DEFAULTS: dict[str, Any] = {
+DEFAULTS: dict[str, object] = {
     "depth": 1,
     "lambda_": 0.7, "epsilon": 0.05, "target_epsilon": 0.0, "adversary_share": 0.0, "adversary_cell": -1,
     "max_opening_plies": 0, "train_on_openings": True, "resign_threshold": 1.0, "merge_every": 20_000,

@@ -138,7 +138,7 @@ def test_checkpoints_of_other_settings_are_refused(tmp_path: Path) -> None:
 def test_checkpoint_whose_lessons_do_not_fit_together_is_refused(tmp_path: Path) -> None:
     it = learner(replay=2)
     it.learn(16)
-    it.good["tensors"]["replay.sizes"][0] += 1
+    it.good.tensors["replay.sizes"][0] += 1
     it.save(tmp_path / "c.safetensors")
     with pytest.raises(DataError, match=r"c\.safetensors holds \d+ positions for rounds of .*: delete it"):
         learner(replay=2).restore(tmp_path / "c.safetensors")
