@@ -14,8 +14,8 @@ import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import GameError
 
 WORKER = Path(__file__).with_name("learn_worker.py")
@@ -55,7 +55,7 @@ class Speed:
     median_ratio: float | None
     """Of the turns."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         return asdict(self)
 
 

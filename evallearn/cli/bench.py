@@ -15,6 +15,7 @@ from evallearn.errors import unknown
 if TYPE_CHECKING:  # each command imports what it measures
     from evallearn.bench.chance import ChanceFigures
     from evallearn.bench.ladder import Ladder
+    from evallearn.bench.learn import Speed as LearnSpeed
     from evallearn.bench.mcts import Simulations
     from evallearn.bench.speed import Speed, Speeds
     from evallearn.bench.threads import Speedup
@@ -262,15 +263,14 @@ def learn(games: tuple[str, ...], against: Path | None, turns: int, json_to: str
     for suite in SUITES:
         if not games or suite.game in games:
             console.print(f"{suite.game} {suite.patterns} ...", style="dim")
-            found.append(bench_learn(suite, turns, against).to_json())
-    report({"learn": found}, json_to, lambda: show_learn(found))
+            found.append(bench_learn(suite, turns, against))
+    report({"learn": [each.to_json() for each in found]}, json_to, lambda: show_learn(found))
 
 
-def show_learn(found: list[dict[str, Any]]) -> None:
+def show_learn(found: Sequence[LearnSpeed]) -> None:
     table = Table("game", "patterns", "moves/s", "before", "ratio", "median of turns")
     for row in found:
-        ratios = [f"{row[name]:.3f}" if row[name] else "-" for name in ("ratio", "median_ratio")]
-        table.add_row(
-            row["game"], row["patterns"], *(number(row[n] and int(row[n])) for n in ("now", "before")), *ratios
-        )
+        ratios = [f"{x:.3f}" if x else "-" for x in (row.ratio, row.median_ratio)]
+        before = number(int(row.before) if row.before else None)
+        table.add_row(row.game, row.patterns, number(int(row.now)), before, *ratios)
     out.print(table)

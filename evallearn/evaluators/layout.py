@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evallearn.core.game import Game, State
 from evallearn.core.patterns import PatternSet
 from evallearn.errors import EvaluatorError
+from evallearn.evaluators.features import Field
 
 MOST_ENTRIES = 1 << 26
 """Numbers in all tables together: 128 MB of them; no board needs more, and a stranger's file may ask for anything."""
@@ -123,7 +124,7 @@ class Layout:
         return total.tolist()  # type: ignore[no-any-return]  # a list of ints
 
     # --- for kernels -------------------------------------------------------------------------------------------------
-    def bindings(self) -> dict[str, Any]:
+    def bindings(self) -> dict[str, int]:
         """Return the compile-time sizes of patterns_kernel.py."""
         return {
             "N_STACKS": len(self.stacks),
@@ -136,10 +137,10 @@ class Layout:
             "BY_PLAYER": self.by_player,
         }
 
-    def record(self, extra: Sequence[Any] = ()) -> np.ndarray:
+    def record(self, extra: Sequence[Field] = ()) -> np.ndarray:
         """Return one record for `look` of patterns_kernel.py: as if each player had seen nothing but first contents."""
         (stacks, _, places), players = self.codes.shape, self.game.n_players
-        fields = [
+        fields: list[Field] = [
             *extra, ("fresh", "i4", (max(self.game.n_cells, stacks),)), ("seen", "i4", (players, stacks)),
             ("index", "i4", (players, places)),
         ]  # fmt: skip
@@ -155,7 +156,7 @@ class Layout:
         """Return the height of the highest stack."""
         return max(map(len, self.stacks))
 
-    def _by_stack(self) -> dict[str, Any]:
+    def _by_stack(self) -> dict[str, ArrayLike]:
         """Return for each stack its height and kind, its cells, the number of each content, what it adds, and where."""
         values, n_stacks = self.game.cell_values, len(self.stacks)
         kinds = [numbers for n, numbers in enumerate(self._numbers) if numbers not in self._numbers[:n]]
@@ -171,7 +172,7 @@ class Layout:
         shape = [(len(cells), kinds.index(numbers)) for cells, numbers in zip(self.stacks, self._numbers, strict=True)]
         return {"shape": shape, "stack": stack, "number": number, "span": span, "codes": self.codes}
 
-    def _by_cell(self) -> dict[str, Any]:
+    def _by_cell(self) -> dict[str, ArrayLike]:
         """Return the places that each cell belongs to, one list behind the other.
 
         There value v adds v times `step`.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
-from evallearn.report.formatting import Json, fixed, number, numbers, plain, points, short_agent, signed
+from evallearn.core.shapes import Json, number, numbers
+from evallearn.report.formatting import fixed, plain, points, short_agent, signed
 from evallearn.report.plots import (
     CARD,
     ENGINE,
@@ -18,10 +19,16 @@ from evallearn.report.plots import (
     OTHER,
     REACH,
     SEARCH,
+    Look,
     _dot,
     _ends,
     drawing,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 KIND_COLOURS = {"learned": LINEAR, "handwritten": NEURAL, "search": SEARCH, "engine": ENGINE}
 """What is neither (random, zero, unknown) is grey; the page's CSS has the same classes."""
@@ -29,14 +36,14 @@ KIND_WORDS = {"handwritten": "hand-written"}
 GAP = 350.0
 """Elo between two neighbours of a rating list: who is below it is drawn as an arrow at the edge of the plot."""
 SET_SCORES = ("0", "¼", "½", "¾", "1")
-ZERO_LINE: dict[str, Any] = {"color": MUTED, "linewidth": 1.2, "linestyle": (0, (4, 3))}
+ZERO_LINE: Look = {"color": MUTED, "linewidth": 1.2, "linestyle": (0, (4, 3))}
 
 
 # --- a match ---------------------------------------------------------------------------------------------------------
 Point = tuple[float, float, float, float]
 
 
-def curve_points(curve: Any) -> list[Point]:
+def curve_points(curve: object) -> list[Point]:
     """Return the points of a curve of [sets, Elo, low, high] that are whole."""
     found = [numbers(p) for p in curve] if isinstance(curve, list | tuple) else []
     whole = [[x for x in p if x is not None] for p in found if len(p) == 4]
@@ -44,7 +51,7 @@ def curve_points(curve: Any) -> list[Point]:
 
 
 @drawing(5.9, 3.3)
-def settling(figure: Any, found: Sequence[Point]) -> str:
+def settling(figure: Figure, found: Sequence[Point]) -> str:
     """Draw Elo as the match went on, with its band. The first points vary widely: the axis fits the later ones."""
     ax = figure.add_subplot()
     x, elo, low, high = ([p[i] for p in found] for i in range(4))
@@ -72,7 +79,7 @@ def _settled(found: Sequence[Point]) -> tuple[float, float]:
 
 
 @drawing(5.2, 3.0)
-def pentanomial(figure: Any, counts: Sequence[float], scores: Sequence[str], label: str) -> str:
+def pentanomial(figure: Figure, counts: Sequence[float], scores: Sequence[str], label: str) -> str:
     """Draw how many sets gave A which share of their points; what is A's is blue, what is B's orange."""
     ax = figure.add_subplot()
     n, half = sum(counts) or 1.0, len(counts) // 2
@@ -96,7 +103,7 @@ def margins(plot_id: str, entries: Sequence[Json]) -> str:
     return drawing(5.9, 0.95 + 0.55 * len(entries))(_margins)(plot_id, entries)
 
 
-def _margins(figure: Any, entries: Sequence[Json]) -> str:
+def _margins(figure: Figure, entries: Sequence[Json]) -> str:
     ax = figure.add_subplot()
     ax.axvline(0, **ZERO_LINE)
     for y, e in enumerate(reversed(entries)):
@@ -104,7 +111,7 @@ def _margins(figure: Any, entries: Sequence[Json]) -> str:
         ends = [value if (x := number(e.get(k))) is None else x for k in ("low", "high")]
         ax.plot(ends, [y, y], color=LINEAR, linewidth=2.4)
         ax.plot([value], [y], "o", color=LINEAR, markersize=7.5)
-        at = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center", "va": "bottom"}
+        at: Look = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center", "va": "bottom"}
         ax.annotate(points(value), (value, y), **at)
     ax.set_yticks(range(len(entries)), [plain(e.get("label", "")) for e in reversed(entries)], color=INK)
     ax.set_ylim(-0.5, len(entries) - 0.3)
@@ -120,7 +127,7 @@ def ratings(plot_id: str, entries: Sequence[Json], anchor: str) -> str:
     return drawing(6.4, 1.2 + 0.42 * len(entries))(_ratings)(plot_id, entries, anchor)
 
 
-def _ratings(figure: Any, entries: Sequence[Json], anchor: str) -> str:
+def _ratings(figure: Figure, entries: Sequence[Json], anchor: str) -> str:
     ax = figure.add_subplot()
     ax.axvline(0, **ZERO_LINE)
     ax.set_xlim(*_rating_scale(entries))
@@ -153,7 +160,7 @@ def off_scale(entries: Sequence[Json]) -> bool:
     return any(_ends(e)[0] < _rating_scale(entries)[0] for e in entries)
 
 
-def _kinds_legend(figure: Any, kinds: Sequence[str]) -> None:
+def _kinds_legend(figure: Figure, kinds: Sequence[str]) -> None:
     from matplotlib.lines import Line2D
 
     known = list(dict.fromkeys(k if k in KIND_COLOURS else "other" for k in kinds))
@@ -168,7 +175,7 @@ def _kinds_legend(figure: Any, kinds: Sequence[str]) -> None:
 
 
 # --- axes ------------------------------------------------------------------------------------------------------------
-def _label(name: Any) -> str:
+def _label(name: object) -> str:
     """Return an agent's label beside an axis: its limit, and its name, cut in the middle, where names differ least."""
     said, limit = short_agent(name)
     said = " ".join(said.split())
@@ -177,13 +184,13 @@ def _label(name: Any) -> str:
     return f"{said}, {limit}" if limit else said
 
 
-def _plain_rows(ax: Any) -> None:
+def _plain_rows(ax: Axes) -> None:
     ax.tick_params(length=0)
     ax.grid(axis="y", visible=False)
     ax.spines["left"].set_visible(False)
 
 
-def _thousands(axis: Any) -> None:
+def _thousands(axis: Axis) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis.set_major_locator(MaxNLocator(nbins=6, integer=True))

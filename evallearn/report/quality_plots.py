@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evallearn.report.formatting import Json, fixed, number, part, plain, rows, short
-from evallearn.report.plots import INK, LINEAR, MUTED, NEURAL, OTHER, drawing
+from evallearn.core.shapes import Json, number, part, rows
+from evallearn.report.formatting import fixed, plain, short
+from evallearn.report.plots import INK, LINEAR, MUTED, NEURAL, OTHER, Look, drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = (LINEAR, NEURAL, OTHER, INK, MUTED)
-DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)), (0, (8, 3)))
+DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)), (0, (8, 3)))
 MARKERS = "osD^v"
 NAME_LENGTH = 28
 
@@ -24,7 +29,7 @@ def name_of(entry: Json) -> str:
 
 
 @drawing(5.4, 3.3)
-def phases(figure: Any, evals: Sequence[Json]) -> str:
+def phases(figure: Figure, evals: Sequence[Json]) -> str:
     """Draw the share of wrong signs in each part of the game, with 95 % intervals."""
     ax = figure.add_subplot()
     names = [str(p.get("phase")) for p in rows(evals[0].get("phases"))]
@@ -34,7 +39,7 @@ def phases(figure: Any, evals: Sequence[Json]) -> str:
         at = [k - 0.4 + (i + 0.5) * width for k, n in enumerate(names) if n in known]
         shown = [_percent(known[n]) for n in names if n in known]
         ends = [[max(0.0, v - low) for v, low, _ in shown], [max(0.0, high - v) for v, _, high in shown]]
-        bars = {"color": COLOURS[i % len(COLOURS)], "alpha": 0.85, "label": name_of(entry)}
+        bars: Look = {"color": COLOURS[i % len(COLOURS)], "alpha": 0.85, "label": name_of(entry)}
         ax.bar(at, [v for v, *_ in shown], width * 0.9, **bars)
         ax.errorbar(at, [v for v, *_ in shown], yerr=ends, fmt="none", ecolor=INK, elinewidth=1.1)
     ax.axhline(50, color=MUTED, linewidth=1.2, linestyle=(0, (4, 3)))
@@ -58,7 +63,7 @@ def _percent(entry: Json) -> tuple[float, float, float]:
 
 
 @drawing(5.4, 3.3)
-def swing(figure: Any, evals: Sequence[Json], setting: int, key: str, label: str) -> str:
+def swing(figure: Figure, evals: Sequence[Json], setting: int, key: str, label: str) -> str:
     """Draw `change` or `turned` by depth with 95 % intervals, a line for each evaluator.
 
     setting: which of the swings.
@@ -69,7 +74,11 @@ def swing(figure: Any, evals: Sequence[Json], setting: int, key: str, label: str
         shown = [(number(s.get("depth")), number(part(s.get(key)).get("value")), part(s.get(key))) for s in steps]
         whole = np.array([(x, y, *_reach(f, y)) for x, y, f in shown if x is not None and y is not None])
         depths, values, *reach = whole.reshape(-1, 4).T
-        look = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)], "marker": MARKERS[i % 5]}
+        look: Look = {
+            "color": COLOURS[i % len(COLOURS)],
+            "linestyle": DASHES[i % len(DASHES)],
+            "marker": MARKERS[i % 5],
+        }
         ax.errorbar(depths, values, yerr=reach, elinewidth=0.8, label=name_of(entry), **look)
     _axis(ax, label)
     figure.legend(loc="outside upper left", ncols=3, labelcolor=MUTED)
@@ -79,7 +88,7 @@ def swing(figure: Any, evals: Sequence[Json], setting: int, key: str, label: str
     return f"{label} by depth; at the last: " + ", ".join(fixed(v, 3) for v in last)
 
 
-def _axis(ax: Any, label: str) -> None:
+def _axis(ax: Axes, label: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ax.set(xlabel="depth, plies", ylabel=label, ylim=(0, None))
