@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class Dataset:
         for path in paths:
             origin, counts = read_header(path)
             self._check(path, origin)
-            seed = int((origin.settings or {}).get("seed", 0))
+            seed = int(str((origin.settings or {}).get("seed", 0)))
             self._shards.append(_Shard(path, number, seed, listed.get(path.name)))
             self.n_games += counts["games"]
             self.n_records += counts["records"]
@@ -216,7 +216,7 @@ def is_test(seed: int, game_numbers: np.ndarray, share: float) -> np.ndarray:
     return held_out
 
 
-def _fixed(column: Any, kind: str, width: int) -> np.ndarray:
+def _fixed(column: pa.ChunkedArray, kind: str, width: int) -> np.ndarray:
     """Return kind[n, width] of a fixed-size binary column, without a Python object per record."""
     chunks = column.chunks
     flat = [np.frombuffer(c.buffers()[1], kind, (c.offset + len(c)) * width)[c.offset * width :] for c in chunks]

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evallearn.core.game import CHANCE
 from evallearn.core.locks import hold_folder
 from evallearn.core.settings import DERIVED_SEED, SHARE, Settings, setting, whole
+from evallearn.core.shapes import JsonDict
 from evallearn.core.workers import imap
 from evallearn.data.boards import Board, board_of, on_fastest_floor
 from evallearn.data.manifest import Manifest, build_manifest, manifest_path, read_manifest, write_manifest
@@ -61,7 +62,7 @@ class SelfPlayConfig(Settings):
     quiet: bool = setting(False, "Keep only plies at which nothing must be answered or taken.")
     # A search with quiescence evaluates such states, and their features say what the outcome is owed to.
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonDict:
         """Return what a shard's records depend on: everything but the number of games."""
         kept = {k: v for k, v in self.to_json().items() if k != "games" and (k != "quiet" or v)}
         return kept | {"exploration": float(self.exploration)}

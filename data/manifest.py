@@ -11,7 +11,7 @@ from pathlib import Path
 from evallearn.core.checked import parse_checked, with_checksum
 from evallearn.core.digest import digest
 from evallearn.core.files import write_atomically
-from evallearn.core.shapes import has_shape
+from evallearn.core.shapes import build, has_shape, rows
 from evallearn.data.origin import Origin
 from evallearn.data.records import FORMAT, ShardInfo, inspect_shard, shard_paths
 from evallearn.errors import DataError
@@ -55,7 +55,7 @@ class Manifest:
             raise ValueError(f"manifest format {found['format']}")
         if not has_shape(found, {"shards": [SHARD]}):
             raise ValueError("its shards are no shards")
-        return build_manifest(Origin.from_json(found), [ShardInfo(**shard) for shard in found["shards"]])
+        return build_manifest(Origin.from_json(found), [build(ShardInfo, shard) for shard in rows(found["shards"])])
 
 
 def build_manifest(origin: Origin, shards: Iterable[ShardInfo]) -> Manifest:

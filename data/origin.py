@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evallearn.core.digest import digest
-from evallearn.core.shapes import has_shape
+from evallearn.core.shapes import Json, JsonDict, build, has_shape
 
 if TYPE_CHECKING:
     from evallearn.agents import Agent
@@ -36,13 +36,13 @@ class Origin:
     """That of the worst loss."""
     agents: tuple[str, ...] = ()
     agent_hashes: tuple[str, ...] = ()
-    settings: Mapping[str, Any] | None = None
+    settings: Json | None = None
     """What else decides which games are played: seed, openings, exploration."""
     accumulates: bool = False
     """True where the game knows what is won already (`Game.won`): its records store it, too."""
 
     @classmethod
-    def of(cls, game: Game, agents: Sequence[Agent] = (), settings: Mapping[str, Any] | None = None) -> Origin:
+    def of(cls, game: Game, agents: Sequence[Agent] = (), settings: Json | None = None) -> Origin:
         """Return the origin of records that `agents` make of `game`."""
         from evallearn.evaluators.features import feature_hash
 
@@ -62,7 +62,7 @@ class Origin:
             game.has("won"),
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return what `from_json` reads. For games that do not accumulate it is what it was before any did."""
         values = asdict(self)
         if not self.accumulates:
@@ -73,10 +73,10 @@ class Origin:
     def from_json(cls, found: Mapping[str, Any]) -> Origin:
         """Build the origin from what `to_json` gave; raise KeyError or TypeError where `found` is something else."""
         found = {"loss": -found["win"], "accumulates": False, **found}  # earlier versions kept no other games
-        values: dict[str, Any] = {f.name: found[f.name] for f in fields(cls)}
+        values = {f.name: found[f.name] for f in fields(cls)}
         if not has_shape(values, SHAPE) or not has_shape((values["settings"] or {}).get("seed", 0), int):
             raise TypeError("it does not tell where the records come from")
-        return cls(**values | {k: tuple(v) for k, v in values.items() if isinstance(v, list)})
+        return build(cls, values | {k: tuple(v) for k, v in values.items() if isinstance(v, list)})
 
     def same_features(self, other: Origin) -> bool:
         """Return True if records of both can be learned from together."""
@@ -119,12 +119,12 @@ FEATURE_FIELDS = (
 )  # fmt: skip
 
 
-def _differences(mine: Mapping[str, Any], theirs: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
+def _differences(mine: Json, theirs: Json, keys: Sequence[str]) -> list[str]:
     unlike = [k for k in keys if mine.get(k) != theirs.get(k)]
     return [f"{k} {_plain(mine.get(k))} there, {_plain(theirs.get(k))} asked" for k in unlike]
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from evallearn.core.checked import CHECKSUM, parse_checked, with_checksum
 from evallearn.core.digest import digest, parse_json
 from evallearn.core.files import write_atomically
+from evallearn.core.shapes import JsonDict
 from evallearn.data.origin import Origin
 from evallearn.errors import DataError
 
@@ -119,7 +120,7 @@ def to_table(records: Sequence[Record], origin: Origin) -> pa.Table:
 def from_table(table: pa.Table) -> list[Record]:
     """Return the records of a table; floats come back as float32 rounded them."""
     n, names = table.num_rows, set(table.column_names)
-    absent: dict[str, list[Any]] = {"features": [b""] * n, "won": [None] * n}
+    absent: dict[str, list[object]] = {"features": [b""] * n, "won": [None] * n}
     return list(map(Record, *(table[k].to_pylist() if k in names else absent[k] for k in Record._fields)))
 
 
@@ -178,7 +179,7 @@ def write_shard(folder: Path, index: int, records: Sequence[Record], origin: Ori
     # not also into Arrow's own copy of the schema; statistics of binary columns help nobody.
     split = ["state"] * (origin.n_words > 0) + ["features"] * (len(origin.feature_names) > 0)
     sink = io.BytesIO()
-    options: dict[str, Any] = {"use_dictionary": False, "use_byte_stream_split": split, "write_statistics": False}
+    options: JsonDict = {"use_dictionary": False, "use_byte_stream_split": split, "write_statistics": False}
     options |= {"compression": "zstd", "compression_level": 3, "store_schema": False, "write_page_checksum": True}
     with pq.ParquetWriter(sink, table.schema, **options) as writer:
         writer.write_table(table)
@@ -241,10 +242,10 @@ def _parse(path: Path, data: bytes, columns: Sequence[str] | None) -> tuple[Orig
         raise _damaged(path, error) from None
 
 
-def _header(path: Path, metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
+def _header(path: Path, metadata: Mapping[bytes, bytes] | None) -> Mapping[str, Any]:
     if HEADER_KEY not in (metadata or {}):
         raise DataError(f"{path} is a Parquet file, but not one of evallearn's records: move it elsewhere")
-    header: dict[str, Any] = parse_json(metadata[HEADER_KEY])  # type: ignore[index]
+    header: Mapping[str, Any] = parse_json(metadata[HEADER_KEY])  # type: ignore[index]
     if CHECKSUM in header:  # those of earlier versions have none
         header = parse_checked(metadata[HEADER_KEY])  # type: ignore[index]
     if header["format"] != FORMAT:

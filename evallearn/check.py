@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,7 @@ class _Checker:
     positions: int = 0
     seen_actions: list[Action] = field(default_factory=list)
     _last: tuple[State, str] = (None, "")
-    _imaged: dict[Any, State] = field(default_factory=dict)
+    _imaged: dict[Hashable, State] = field(default_factory=dict)
     """{first image: the position that has it}, of games with symmetries."""
 
     def fail(self, method: str, what: str, remedy: str) -> None:
@@ -55,7 +55,7 @@ class _Checker:
             self.fail(method, what, remedy)
         return ok
 
-    def attempt(self, method: str, call: Callable[[], Any], s: State) -> Any:
+    def attempt(self, method: str, call: Callable[[], object], s: State) -> Any:
         """Return the answer of `call`, or FAILED, with a failure noted, if it raises."""
         try:
             return call()
@@ -164,7 +164,7 @@ class _Checker:
             self.check_actions(s, player)
             self.check_features(s, player)
 
-    def check_hashable(self, method: str, things: list[Any]) -> bool:
+    def check_hashable(self, method: str, things: Sequence[object]) -> bool:
         for x in things:
             try:
                 hash(x)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Action, Game, State
 from evallearn.core.search import Limits, Search, SearchResult
+from evallearn.core.shapes import Json
 from evallearn.errors import SearchError
 from evallearn.search import MONTE_CARLO, named_search, require_limits, usual_search
 from evallearn.search.common.requirements import require_own_eval
@@ -87,7 +88,7 @@ class SearchAgent(Agent):
     name: str = ""
     search: str | None = None
     """A name in SEARCHES; None is what suits the game."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Json = field(default_factory=dict)
     """Options of the search. Where it is the one that suits the game, they are added to the game's own settings."""
     _search: Search | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -127,7 +128,7 @@ class PlayoutAgent(Agent):
     game: Game
     search: str = "mcts"
     limits: Limits = DEFAULT_SIMULATIONS
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Json = field(default_factory=dict)
     name: str = ""
     _search: Search | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -150,7 +151,7 @@ class PlayoutAgent(Agent):
         return self.built().search(s, self.limits, seed=seed)
 
 
-def _build(game: Game, evaluator: Evaluator | None, name: str | None, settings: Mapping[str, Any]) -> Search:
+def _build(game: Game, evaluator: Evaluator | None, name: str | None, settings: Json) -> Search:
     """Build the named search, or the one that suits the game, which has the game's settings even where it is named."""
     usual, of_game = usual_search(game)
     own = of_game if name in (None, usual) else {}

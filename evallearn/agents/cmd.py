@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from evallearn.agents.base import default_limits
 from evallearn.agents.engine import Answer, EngineAgent, quoted, refuse_options
 from evallearn.agents.process import Failure, Silence
 from evallearn.core.game import CHANCE, Action, State
+from evallearn.core.shapes import JsonDict
 
 
 @dataclass
@@ -49,7 +50,7 @@ class CmdAgent(EngineAgent):
             except Unreadable:
                 continue
 
-    def question(self, s: State, seed: int) -> dict[str, Any]:
+    def question(self, s: State, seed: int) -> JsonDict:
         """Return what the program is asked: everything it may want to know."""
         return {
             "game": self.game.name,

@@ -21,7 +21,6 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from evallearn.agents.base import Agent, PlayoutAgent, RandomAgent, SearchAgent, default_limits
 from evallearn.agents.cmd import CmdAgent
@@ -33,6 +32,7 @@ from evallearn.agents.uci import UciAgent
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game, State
 from evallearn.core.search import Limits
+from evallearn.core.shapes import JsonDict, build
 from evallearn.core.trust import NO_TRUST, Trust
 from evallearn.errors import SearchError, SpecError, unknown
 from evallearn.evaluators import BoundedEval, FunctionEval, LinearEval, SolvedEval, load_evaluator, zoo_file, zoo_names
@@ -48,7 +48,7 @@ FORMS = (
 def parse_limits(text: str) -> Limits:
     """Read limits as in `depth=4`, `nodes=20000` or `depth=8,time=0.1`."""
     kinds = {"depth": int, "nodes": int, "time": float}
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for part in text.split(","):
         key, _, value = part.partition("=")
         if key not in kinds:
@@ -58,7 +58,7 @@ def parse_limits(text: str) -> Limits:
         except ValueError:
             raise SpecError(f"limit {part!r}: {value!r} is no number; write for example depth=4") from None
     try:
-        return Limits(**found)
+        return build(Limits, found)
     except SearchError as error:
         raise SpecError(f"limits {text!r}: {error}") from None
 

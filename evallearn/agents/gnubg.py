@@ -8,7 +8,6 @@ but for the filter by which the program saves time from two plies on: here every
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
@@ -74,7 +73,7 @@ class GnubgEval(Evaluator):
 
         sign, board = 1.0 if s.player == 0 else -1.0, [list(s.opp[1:]), list(s.own[1:])]
         found: dict[int, tuple[float, float]] = {}
-        outcome: Any  # a number: the two dice
+        outcome: int  # the two dice
         for outcome, p in self.game.chances(s):
             keys = gnubg_nn.moves(board, *divmod(outcome, 10))
             boards = map(gnubg_nn.board_from_position_key, keys) if keys else [board]

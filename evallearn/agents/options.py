@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import SpecError, unknown
 from evallearn.search import SEARCHES
 from evallearn.search.alphabeta.options import Options
@@ -51,7 +52,7 @@ def trailing_options(text: str) -> tuple[str, list[str]]:
     return ",".join([first, *segments]), options
 
 
-def search_settings(search: str, parts: Sequence[str]) -> dict[str, Any]:
+def search_settings(search: str, parts: Sequence[str]) -> JsonDict:
     """Return the keyword arguments of that search which `["leaf=rollout", "exploration=1.0"]` says."""
     known = search_options(search)
     settings = {}

@@ -85,7 +85,7 @@ def _json(text: str, where: str) -> Any:
         raise DataError(f"{where}: damaged or no JSON ({why}): mend the file, or cut it off before that") from None
 
 
-def _check_header(game: Game, data: Any, source: str) -> None:
+def _check_header(game: Game, data: object, source: str) -> None:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise DataError(
             f"{source} is no file of games: it does not begin with the format {FORMAT!r}; give one that does"

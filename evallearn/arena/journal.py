@@ -10,9 +10,8 @@ do not fit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from evallearn.agents import Agent
 from evallearn.arena.openings import Opening
@@ -21,7 +20,7 @@ from evallearn.arena.sets import SetReader, is_count, packed_opening, packed_set
 from evallearn.core.checked import Journal, read_checked, write_checked
 from evallearn.core.digest import json_digest, plain_json, weights_mark
 from evallearn.core.game import Game
-from evallearn.core.shapes import has_shape
+from evallearn.core.shapes import Json, JsonDict, has_shape, items
 from evallearn.core.trust import is_inside
 from evallearn.errors import DataError, GameError
 
@@ -38,7 +37,7 @@ def identity(agent: Agent) -> str:
 class MatchJournal:
     """The folder of one match, to be written to."""
 
-    def __init__(self, folder: Path, game: Game, terms: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, game: Game, terms: Json) -> None:
         self.folder, self.game, self.terms = folder, game, plain_json(terms)
         self.sets = sets_of(folder, self.terms)
 
@@ -70,7 +69,7 @@ class MatchJournal:
         """Take no further sets."""
         self.sets.close()
 
-    def _require_same(self, found: Mapping[str, Any]) -> None:
+    def _require_same(self, found: Json) -> None:
         for key in {**self.terms, **found}:
             if found.get(key) != self.terms.get(key):
                 raise DataError(
@@ -79,12 +78,12 @@ class MatchJournal:
                 )
 
 
-def sets_of(folder: Path, terms: Mapping[str, Any]) -> Journal:
+def sets_of(folder: Path, terms: Json) -> Journal:
     """Return the journal of a match with these terms."""
     return Journal(folder / SETS, json_digest(terms), "its games are played again when the match goes on")
 
 
-def read_terms(folder: Path) -> dict[str, Any]:
+def read_terms(folder: Path) -> JsonDict:
     """Return the terms that match.json holds. Raises DataError."""
     return read_checked(folder / TERMS, "delete it, and the command that plays this match writes it again and goes on")
 
@@ -94,9 +93,9 @@ def read_names(folder: Path) -> tuple[str, str]:
     if not ((folder / TERMS).exists() and (folder / SETS).exists()):
         raise DataError(f"{folder} is no folder of a match: it lacks {TERMS} or {SETS}; give one that has both")
     terms = read_terms(folder)
-    if not has_shape(terms, {"agents": [str]}) or len(terms["agents"]) != 2:
+    if not has_shape(terms, {"agents": [str]}) or len(items(terms["agents"])) != 2:
         raise DataError(f"{folder / TERMS} names no two agents: play the match again, in another folder")
-    a, b = (name.partition(" #")[0] for name in terms["agents"])
+    a, b = (str(name).partition(" #")[0] for name in items(terms["agents"]))
     return a, b
 
 
@@ -107,7 +106,7 @@ def read_sets(folder: Path, game: Game) -> Sets:
 
 
 def read_entries(
-    journal: Journal, entries: Sequence[dict[str, Any] | None], game: Game, openings: Sequence[Opening] = ()
+    journal: Journal, entries: Sequence[JsonDict | None], game: Game, openings: Sequence[Opening] = ()
 ) -> Sets:
     """Return the sets that the lines hold. Raises DataError: which line.
 
@@ -124,14 +123,14 @@ def read_entries(
     return found
 
 
-def _take(entry: dict[str, Any], reader: SetReader, found: Sets, openings: Sequence[Opening]) -> None:
+def _take(entry: JsonDict, reader: SetReader, found: Sets, openings: Sequence[Opening]) -> None:
     if "forget" in entry:
-        numbers = entry["forget"]
-        require(isinstance(numbers, list) and all(map(is_count, numbers)), "it forgets what is no set")
+        numbers = [n for n in items(entry["forget"]) if is_count(n)]
+        require(numbers == entry["forget"], "it forgets what is no set")
         for number in numbers:
             found.pop(number, None)
         return
-    claimed: Any = entry.get("set")
+    claimed = entry.get("set")
     if is_count(claimed) and claimed < len(openings):
         expected = packed_opening(reader.game, openings[claimed])
         require(entry.get("opening") == expected, "its opening is not that of its set")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from evallearn.agents import Agent, SearchAgent, parse_agent
 from evallearn.arena.journal import identity
+from evallearn.arena.ratings import Rating
 from evallearn.arena.tournament import kind_of
 from evallearn.core.game import Game
 from evallearn.core.search import Limits
@@ -70,17 +70,17 @@ def learned_files(game: Game, runs: Path) -> list[Path]:
     return found
 
 
-def answer(ratings: Sequence[Mapping[str, Any]]) -> str:
-    """Say in one sentence how learned compares with hand-written; ratings are those of the JSON, strongest first."""
-    best = {kind: next((r for r in ratings if kind_of(r["name"]) == kind), None) for kind in ("learned", "handwritten")}
+def answer(ratings: Sequence[Rating]) -> str:
+    """Say in one sentence how learned compares with hand-written; ratings: the strongest first."""
+    best = {kind: next((r for r in ratings if kind_of(r.name) == kind), None) for kind in ("learned", "handwritten")}
     learned, by_hand = best["learned"], best["handwritten"]
     if learned is None or by_hand is None:
         what = "learned Eval" if learned is None else "hand-written heuristic"
         return f"No {what} takes part: {'evallearn learn makes some' if learned is None else 'the game has none'}."
-    elo, low, high = (learned[key] - by_hand["elo"] for key in ("elo", "low", "high"))
+    elo, low, high = (x - by_hand.elo for x in (learned.elo, learned.low, learned.high))
     sure = f"{elo:+.0f} Elo (95 %: {low:+.0f} to {high:+.0f})"
     if low > 0:
-        return f"Learned beats hand-written: {learned['name']} is {sure} over {by_hand['name']}."
+        return f"Learned beats hand-written: {learned.name} is {sure} over {by_hand.name}."
     if high < 0:
-        return f"Hand-written is still ahead: {learned['name']} is {sure} against {by_hand['name']}."
-    return f"Learned and hand-written cannot be told apart: {learned['name']} is {sure} against {by_hand['name']}."
+        return f"Hand-written is still ahead: {learned.name} is {sure} against {by_hand.name}."
+    return f"Learned and hand-written cannot be told apart: {learned.name} is {sure} against {by_hand.name}."

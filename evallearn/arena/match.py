@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from evallearn._version import __version__
 from evallearn.agents import Agent, as_agent, parse_evaluator
@@ -20,9 +19,10 @@ from evallearn.arena.sprt import Sprt
 from evallearn.arena.table import Table
 from evallearn.core.digest import digest, weights_mark
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Game
+from evallearn.core.game import Action, Game, State
 from evallearn.core.locks import hold_folder
 from evallearn.core.settings import DERIVED_SEED, OPENING_PLIES, PAIRS, Settings, setting
+from evallearn.core.shapes import JsonDict
 from evallearn.core.trust import FULL_TRUST
 from evallearn.core.workers import check_workers, imap
 from evallearn.errors import EngineError, SpecError
@@ -79,7 +79,7 @@ class MatchConfig(Settings):
             return None
         return parse_evaluator(self.luck or f"handwritten:{list(game.heuristics)[-1]}", game, trust=FULL_TRUST)
 
-    def terms(self, game: Game, agents: Sequence[Agent]) -> dict[str, Any]:
+    def terms(self, game: Game, agents: Sequence[Agent]) -> JsonDict:
         """Return what every set of the match depends on: neither how many there are nor when the SPRT stops."""
         judge = self.judge(game)
         return {
@@ -194,7 +194,7 @@ def _require_moves(agents: Sequence[Agent], starts: Sequence[Opening]) -> None:
 
 def _in_order(
     table: Table, starts: Sequence[Opening], done: dict[int, list[Played]], workers: int, journal: MatchJournal | None
-) -> Any:
+) -> Iterator[list[Played]]:
     """Yield the games of each set, in the order of the sets, whoever finishes first; those done are not replayed."""
     todo = [(i, o) for i, o in enumerate(starts) if i not in done]
     size = 1 if workers == 1 else min(SETS_PER_JOB, -(-len(todo) // (4 * workers)) or 1)
@@ -265,7 +265,7 @@ def records_of(
     ]
 
 
-def _texts(game: Game, s: Any, actions: Sequence[Any]) -> list[str]:
+def _texts(game: Game, s: State, actions: Sequence[Action]) -> list[str]:
     texts = []
     for a in actions:
         texts.append(game.action_to_text(s, a))

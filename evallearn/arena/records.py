@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import DataError, GameError
 
 FORFEIT, ADJUDICATED = "forfeit", "adjudicated"
@@ -52,7 +52,7 @@ class GameRecord:
         """All that is known to have been played: the opening, if it is known, and the rest."""
         return (*(self.opening_actions or ()), *self.actions)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return plain lists, numbers and texts: ready for json.dump."""
         values = {name: getattr(self, name) for name in FIELDS}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
@@ -96,22 +96,24 @@ def check_end(end: str, where: str) -> None:
         )
 
 
-def _texts(data: dict[str, Any], name: str, where: str) -> tuple[str, ...]:
-    if not isinstance(data[name], list):
-        raise DataError(f"{where}: {name!r} is {_shown(data[name])}: expected a list of texts")
-    for i, text in enumerate(data[name], 1):
+def _texts(data: JsonDict, name: str, where: str) -> tuple[str, ...]:
+    found = data[name]
+    if not isinstance(found, list):
+        raise DataError(f"{where}: {name!r} is {_shown(found)}: expected a list of texts")
+    for i, text in enumerate(found, 1):
         if not isinstance(text, str):
             raise DataError(f"{where}: {name!r} number {i} is {_shown(text)}: expected a text")
-    return tuple(data[name])
+    return tuple(found)
 
 
-def _numbers(data: dict[str, Any], name: str, where: str) -> tuple[float, ...]:
-    if not isinstance(data[name], list):
-        raise DataError(f"{where}: {name!r} is {_shown(data[name])}: expected a list of numbers")
-    for i, number in enumerate(data[name], 1):
+def _numbers(data: JsonDict, name: str, where: str) -> tuple[float, ...]:
+    found = data[name]
+    if not isinstance(found, list):
+        raise DataError(f"{where}: {name!r} is {_shown(found)}: expected a list of numbers")
+    for i, number in enumerate(found, 1):
         if type(number) not in (int, float) or not abs(number) < 1e300:  # nor infinite, nor NaN
             raise DataError(f"{where}: {name!r} number {i} is {_shown(number)}: expected a number")
-    return tuple(map(float, data[name]))
+    return tuple(map(float, found))
 
 
 def _shown(value: object) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from evallearn.arena.bootstrap import Mean, bootstrap_mean, control_variate
 from evallearn.arena.openings import Opening
@@ -16,6 +15,7 @@ from evallearn.arena.stats import EloEstimate, elo_from_pairs
 from evallearn.arena.stopped import elo_after_sprt
 from evallearn.core.digest import plain_json
 from evallearn.core.game import Action, Game, State
+from evallearn.core.shapes import JsonDict
 
 CURVE_POINTS = 20
 """Of the picture of how the Elo settled."""
@@ -117,7 +117,7 @@ class MatchResult:
         """Mean wall time for a move."""
         return self.seconds[0] / max(1, self.moves[0]), self.seconds[1] / max(1, self.moves[1])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return everything, in plain lists, numbers and texts: ready for json.dump."""
         more = {name: getattr(self, name) for name in ("nodes_per_move", "seconds_per_move")}
         data = {**asdict(self), **more, **asdict(self.elo)}  # elo, low, high, score, pairs side by side

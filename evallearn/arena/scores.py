@@ -43,7 +43,7 @@ def write_pgn_game(game: Game, record: GameRecord, where: str) -> str:
     """Return a game of chess as PGN."""
     from evallearn.games.chess.notation import PgnGame, write_pgn
 
-    score: Any = score_of(game, record, ("White", "Black"), where)
+    score = score_of(game, record, ("White", "Black"), where)
     return write_pgn([PgnGame(tuple(score.actions), score.start, score.result, score.tags, score.comments)])
 
 
@@ -60,7 +60,7 @@ def write_pdn_game(game: Game, record: GameRecord, where: str) -> str:
     """Return a game of checkers as PDN; a comment in PDN cannot hold }, which becomes )."""
     from evallearn.games.checkers.pdn import PdnGame, write_pdn
 
-    score: Any = score_of(game, record, ("Black", "White"), where)
+    score = score_of(game, record, ("Black", "White"), where)
     comments = {at: comment.replace("}", ")") for at, comment in score.comments.items()}
     return write_pdn([PdnGame(tuple(score.actions), score.start, score.result, score.tags, comments)])
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import fsum
-from typing import Any
 
 from evallearn.core.game import Action, Game
+from evallearn.core.shapes import JsonDict
 
 Seats = tuple[int, ...]
 """Who sits where: 0 is A, 1 is B."""
@@ -38,7 +38,7 @@ class Played:
     forfeited_by: int | None = None
     """0 is A, 1 is B."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return plain types, if the actions are."""
         return {name: getattr(self, name) for name in self.__slots__}
 

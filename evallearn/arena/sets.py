@@ -7,20 +7,21 @@ quick search; where a game has none, as text.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeGuard
 
 from evallearn.arena.openings import Opening
 from evallearn.arena.records import ADJUDICATED, FORFEIT, NEAR
 from evallearn.arena.seating import Played, Seats, seatings
 from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.shapes import JsonDict, items
 from evallearn.data.boards import board_of, on_fastest_floor
 
 MOST = 2**62
 """Of a counter: more than any machine can count."""
 
 
-def packed_set(game: Game, number: int, opening: Opening, played: Sequence[Played]) -> dict[str, Any]:
+def packed_set(game: Game, number: int, opening: Opening, played: Sequence[Played]) -> JsonDict:
     """Return what the line of a set says."""
     return {
         "set": number,
@@ -46,7 +47,7 @@ def _packed(game: Game, s: State, actions: Sequence[Action]) -> list[int | str]:
     return texts
 
 
-def read_move(game: Game, s: State, text: str) -> Any:
+def read_move(game: Game, s: State, text: str) -> Action:
     """Return the action, or the outcome of the dice, that `text` says. Raises GameError."""
     rolls = {game.action_to_text(s, o): o for o, _ in game.chances(s)} if game.to_play(s) == CHANCE else {}
     return rolls[text] if text in rolls else game.action_from_text(s, text)
@@ -59,28 +60,30 @@ class SetReader:
         self.game, self.board = game, board_of(on_fastest_floor(game))
         self.low, self.high = (bound + sign * NEAR for bound, sign in zip(game.utility_range, (-1, 1), strict=True))
 
-    def read(self, entry: dict[str, Any]) -> tuple[int, Opening, list[Played]]:
+    def read(self, entry: JsonDict) -> tuple[int, Opening, list[Played]]:
         """Return number, opening and games of the set. Raises ValueError or GameError where one cannot be."""
         require(set(entry) == {"set", "opening", "games"}, "its fields are not set, opening and games")
-        require(is_count(entry["set"]), "its set is no whole number")
-        opening, games, ways = self._opening(entry["opening"]), entry["games"], seatings(self.game.n_players)
-        require(isinstance(games, list) and len(games) == len(ways), f"it does not hold {len(ways)} games")
+        number = entry["set"]
+        if not is_count(number):
+            raise ValueError("its set is no whole number")
+        opening, games, ways = self._opening(entry["opening"]), items(entry["games"]), seatings(self.game.n_players)
+        require(len(games) == len(ways), f"it does not hold {len(ways)} games")
         played = [self._played(data, seats) for data, seats in zip(games, ways, strict=True)]
         for g in played:
             self._play_over(opening.state, g)
-        return entry["set"], opening, played
+        return number, opening, played
 
-    def _opening(self, written: Any) -> Opening:
+    def _opening(self, written: object) -> Opening:
         if isinstance(written, str):
             s = self.game.from_text(written)
             require(not self.game.is_terminal(s), "its opening is a finished game")
             return Opening(s)
         self._require_moves(written)
-        actions, n = self._walk(None, written)
+        actions, n = self._walk(None, items(written))
         require(n > 0, "its opening is a finished game")
         return Opening(self.board.state(), tuple(actions))
 
-    def _walk(self, start: State, written: Sequence[Any]) -> tuple[list[Action], int]:
+    def _walk(self, start: State, written: Sequence[Action]) -> tuple[list[Action], int]:
         """Return the actions, and how many there are after them: 0 if the game is over."""
         game, board, actions = self.game, self.board, list[Action]()
         board.reset(start)
@@ -106,7 +109,7 @@ class SetReader:
         require(g.end.startswith(FORFEIT) == (g.forfeited_by is not None), "nobody can say who forfeited it")
         return g
 
-    def _require_moves(self, written: Any) -> None:
+    def _require_moves(self, written: object) -> None:
         """Refuse what is no list of moves in the form of this game: small numbers, or texts."""
         small = self.game.rules is not None
         moves = isinstance(written, list) and all(is_small(a) if small else isinstance(a, str) for a in written)
@@ -123,7 +126,7 @@ class SetReader:
         same = all(math.isclose(a, b, rel_tol=NEAR, abs_tol=NEAR) for a, b in both)
         require(same, "a result is not that of its moves")
 
-    def is_utility(self, x: Any) -> bool:
+    def is_utility(self, x: object) -> bool:
         """Return whether the game can give so much."""
         return is_finite(x) and self.low <= x <= self.high
 
@@ -135,22 +138,22 @@ def require(ok: bool, why: str) -> None:
         raise ValueError(why)
 
 
-def are(values: Any, n: int, kind: Any) -> bool:
+def are(values: object, n: int, kind: Callable[[object], bool]) -> bool:
     """Return whether it is a list of n such values."""
     return isinstance(values, list) and len(values) == n and all(map(kind, values))
 
 
-def is_count(x: Any) -> bool:
+def is_count(x: object) -> TypeGuard[int]:
     return type(x) is int and 0 <= x < MOST
 
 
-def is_small(x: Any) -> bool:
+def is_small(x: object) -> bool:
     return type(x) is int and abs(x) < 2**31
 
 
-def is_finite(x: Any) -> bool:
-    return type(x) in (int, float) and abs(x) < 1e300
+def is_finite(x: object) -> TypeGuard[float]:
+    return isinstance(x, int | float) and type(x) is not bool and abs(x) < 1e300
 
 
-def is_time(x: Any) -> bool:
+def is_time(x: object) -> bool:
     return is_finite(x) and x >= 0

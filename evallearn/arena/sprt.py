@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evallearn.arena.stats import ELO_LIMIT, GAME_SCORES, NELO, PAIR_SCORES, score_of_elo
+from evallearn.core.shapes import JsonDict, build
 from evallearn.errors import SpecError, unknown
 
 Floats = NDArray[np.float64]
@@ -85,7 +86,7 @@ class Sprt:
         parts = [part.strip() for part in text.split(",")]
         if len(parts) < 2:
             raise SpecError(f"SPRT {text!r}: give elo0,elo1 and then, if you like, alpha=, beta=, model=; as in 0,10")
-        values: dict[str, Any] = {"elo0": _number(text, parts[0]), "elo1": _number(text, parts[1])}
+        values: JsonDict = {"elo0": _number(text, parts[0]), "elo1": _number(text, parts[1])}
         for part in parts[2:]:
             name, equals, value = (word.strip() for word in part.partition("="))
             if name not in ("alpha", "beta", "model") or not equals or name in values:
@@ -93,7 +94,7 @@ class Sprt:
                     f"SPRT {text!r}: {part!r} is not alpha=, beta= or model=, each once; as in 0,10,alpha=0.05"
                 )
             values[name] = value if name == "model" else _number(text, value)
-        return cls(**values)
+        return build(cls, values)
 
     def __str__(self) -> str:
         """Return the text that `from_text` reads."""

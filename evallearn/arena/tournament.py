@@ -12,7 +12,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from evallearn.agents import Agent, as_agent
 from evallearn.arena.match import MatchConfig, check_match, play_held_match
@@ -22,6 +21,7 @@ from evallearn.core.digest import digest, plain_json
 from evallearn.core.files import file_name
 from evallearn.core.game import Game
 from evallearn.core.locks import hold_folder
+from evallearn.core.shapes import JsonDict
 from evallearn.core.workers import keep_workers
 from evallearn.errors import SpecError
 
@@ -48,7 +48,7 @@ class TournamentResult:
         """Matches that an SPRT stopped: ratings are not corrected for that, and lie too far apart."""
         return sum(m.sprt is not None and m.sprt.decision is not None for m in self.matches)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return everything, in plain types."""
         return plain_json({
             "game": self.game,

@@ -11,23 +11,27 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import CHANCE
 from evallearn.core.result import Result
-from evallearn.core.search import Limits
+from evallearn.core.search import Limits, SearchResult
+from evallearn.core.shapes import Json
 from evallearn.errors import EvallearnError
 from evallearn.evaluators import LinearEval
 from evallearn.games.backgammon.moves import State
 from evallearn.registry import get_game
 from evallearn.search import Expectiminimax
 
+if TYPE_CHECKING:
+    import pyspiel
+
 HEURISTIC = "positional"
 SUITE, SHARED, DEEP = 30, 8, 8
 """Positions: of the suite, of those that OpenSpiel searches too, of those that are searched one move deeper."""
 ROUNDS = 3
-WAYS: Mapping[str, Mapping[str, Any]] = {
+WAYS: Mapping[str, Json] = {
     "none": {"pruning": "none", "table": False},
     "none + table": {"pruning": "none"},
     "star1": {"pruning": "star1", "table": False},
@@ -37,10 +41,10 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def positions(n: int, seed: int = 1) -> list[Any]:
+def positions(n: int, seed: int = 1) -> list[State]:
     """Return positions of random games in which somebody has rolled, up to about thirty turns from the start."""
     game, rng = CompiledGame(get_game("backgammon")), random.Random(seed)
-    found: list[Any] = []
+    found: list[State] = []
     while len(found) < n:
         s, stop, ply = game.initial(), rng.randrange(1, 60), 0
         while not game.is_terminal(s):
@@ -57,7 +61,7 @@ def searcher(**options: Any) -> Expectiminimax:
     return Expectiminimax(game, LinearEval.from_heuristic(game, HEURISTIC), **options)
 
 
-def best_times(works: Sequence[Callable[[], Any]]) -> list[float]:
+def best_times(works: Sequence[Callable[[], object]]) -> list[float]:
     """Return the CPU seconds of each, the best of some rounds in which all take turns."""
     best = [float("inf")] * len(works)
     for _ in range(ROUNDS):
@@ -81,11 +85,11 @@ class Pruned(Result):
     """Of those of the first way."""
 
 
-def compare_ways(states: list[Any], depth: int, ways: Sequence[str]) -> dict[str, Pruned]:
+def compare_ways(states: Sequence[State], depth: int, ways: Sequence[str]) -> dict[str, Pruned]:
     """Return leaves, nodes and seconds of each way; all must find the same."""
     searches = [searcher(**WAYS[way]) for way in ways]
 
-    def run(search: Expectiminimax) -> list[Any]:
+    def run(search: Expectiminimax) -> list[SearchResult]:
         return [search.search(s, Limits(depth=depth)) for s in states]
 
     found = [run(search) for search in searches]
@@ -103,12 +107,12 @@ def compare_ways(states: list[Any], depth: int, ways: Sequence[str]) -> dict[str
 
 
 # --- OpenSpiel -------------------------------------------------------------------------------------------------------
-def openspiel_states(n: int, seed: int = 1) -> list[tuple[Any, State]]:
+def openspiel_states(n: int, seed: int = 1) -> list[tuple[pyspiel.State, State]]:
     """Return its states, and ours of the same positions. It plays a double as two turns, so none is at the root."""
     import pyspiel
 
     rng, game = random.Random(seed), pyspiel.load_game("backgammon(scoring_type=full_scoring)")
-    found: list[tuple[Any, State]] = []
+    found: list[tuple[pyspiel.State, State]] = []
     while len(found) < n:
         t, stop = game.new_initial_state(), rng.randrange(1, 60)
         while not t.is_terminal():
@@ -121,13 +125,13 @@ def openspiel_states(n: int, seed: int = 1) -> list[tuple[Any, State]]:
     return found
 
 
-def dice(t: Any) -> tuple[int, int]:
+def dice(t: pyspiel.State) -> tuple[int, int]:
     """Return what its dice show, the larger first; zeros before the roll."""
     shown = str(t).partition("Dice: ")[2][:2]
     return (max(int(d) for d in shown), min(int(d) for d in shown)) if shown.strip().isdigit() else (0, 0)
 
 
-def side(t: Any, player: int) -> tuple[int, ...]:
+def side(t: pyspiel.State, player: int) -> tuple[int, ...]:
     """Return a player's checkers on our points.
 
     OpenSpiel numbers the points 0..23, X moves up, O down, and its bar is position 100.
@@ -137,7 +141,7 @@ def side(t: Any, player: int) -> tuple[int, ...]:
     return (15 - sum(counts), *counts)
 
 
-def openspiel_work(states: list[Any], depth: int) -> Callable[[], int]:
+def openspiel_work(states: list[pyspiel.State], depth: int) -> Callable[[], int]:
     """Return a function that runs its own expectiminimax in Python, with a linear NumPy value function.
 
     The function returns how often the recursion is called. That is counted once, outside the clock: OpenSpiel keeps no
@@ -148,7 +152,7 @@ def openspiel_work(states: list[Any], depth: int) -> Callable[[], int]:
 
     weights = np.random.default_rng(1).normal(0, 0.01, len(states[0].observation_tensor(0)))
 
-    def value(state: Any) -> float:
+    def value(state: pyspiel.State) -> float:
         return float(np.dot(weights, state.observation_tensor(0)))
 
     def play() -> None:
@@ -157,9 +161,10 @@ def openspiel_work(states: list[Any], depth: int) -> Callable[[], int]:
 
     original, calls = minimax.expectiminimax, [0]
 
-    def counted(*args: Any) -> Any:
+    def counted(*args: object) -> float:
         calls[0] += 1
-        return original(*args)
+        value: float = original(*args)
+        return value
 
     minimax.expectiminimax = counted
     try:

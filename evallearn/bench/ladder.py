@@ -12,7 +12,7 @@ from typing import Any
 
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.result import Result
-from evallearn.core.search import Limits
+from evallearn.core.search import Limits, Search
 from evallearn.errors import EvallearnError
 from evallearn.evaluators import LinearEval
 from evallearn.registry import get_game
@@ -128,7 +128,7 @@ def climb(suite: Suite) -> Iterator[Step]:
     evaluator = LinearEval.from_heuristic(game, suite.heuristic)
     assert suite.minimax_nodes is not None
     yield (step := Step("minimax", suite.minimax_nodes, None, None, None))
-    given: dict[str, list[Any]] = {}
+    given: dict[str, list[object]] = {}
     for name, settings, aside in rungs(noisy=game.rules is not None and game.rules.noisy_actions is not None):
         search = AlphaBeta(game, evaluator, table_bits=TABLE_BITS, **settings)
         found, given[name] = measure(name, search, suite, step.nodes)
@@ -151,7 +151,7 @@ def rungs(noisy: bool) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
             yield NAMES[switch], dict(switched), False
 
 
-def measure(name: str, search: Any, suite: Suite, before: int | None, rounds: int = 1) -> tuple[Step, list[Any]]:
+def measure(name: str, search: Search, suite: Suite, before: int | None, rounds: int = 1) -> tuple[Step, list[object]]:
     """Measure the search on all positions, against a step that took `before` nodes; return its answers, too."""
     states = [search.game.from_text(text) for text in suite.positions]
     times = []

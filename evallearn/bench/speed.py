@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import process_time
@@ -120,7 +120,7 @@ def openspiel(name: str, lines: list[list[Action]], depth: int) -> Contestant | 
     spiel = pyspiel.load_game(name)
     weights = np.random.default_rng(1).normal(0, 0.01, spiel.observation_tensor_size())
 
-    def value(state: Any) -> float:
+    def value(state: pyspiel.State) -> float:
         return float(np.dot(weights, state.observation_tensor(0)))
 
     def play() -> None:
@@ -142,13 +142,14 @@ def openspiel(name: str, lines: list[list[Action]], depth: int) -> Contestant | 
 
 
 @contextmanager
-def counting(minimax: Any) -> Any:
+def counting(minimax: Any) -> Iterator[list[int]]:
     """Count the calls of OpenSpiel's recursion, outside the clock: it keeps no count of its own."""
     original, count = minimax._alpha_beta, [0]
 
-    def counted(*args: Any, **kwargs: Any) -> Any:
+    def counted(*args: object, **kwargs: object) -> float:
         count[0] += 1
-        return original(*args, **kwargs)
+        value: float = original(*args, **kwargs)
+        return value
 
     minimax._alpha_beta = counted
     try:

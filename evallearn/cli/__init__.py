@@ -6,7 +6,6 @@ import importlib
 import logging
 import os
 import sys
-from typing import Any
 
 import click
 
@@ -92,7 +91,7 @@ def run(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code; its errors are told in a sentence."""
     set_up_streams()
     try:
-        result: Any = cli.main(args=arguments, prog_name="evallearn", standalone_mode=False)
+        result = cli.main(args=arguments, prog_name="evallearn", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.UsageError as error:

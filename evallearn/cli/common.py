@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import click
 from rich.progress import (
@@ -39,7 +39,7 @@ class GameType(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
 
     name = "game"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game:
+    def convert(self, value: str | Game, param: click.Parameter | None, ctx: click.Context | None) -> Game:
         return value if isinstance(value, Game) else get_game(value, trust=FULL_TRUST)
 
 
@@ -49,8 +49,8 @@ GAME = GameType()
 class FloatRange(click.FloatRange):
     """A range of numbers; NaN is in none."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found: float = super().convert(value, param, ctx)
         if math.isnan(found):
             self.fail(f"{value!r} is no number.", param, ctx)
         return found
@@ -63,10 +63,11 @@ def in_range(allowed: Range) -> click.IntRange | click.FloatRange:
     return FloatRange(allowed.low, allowed.high, allowed.low_is_open, allowed.high_is_open)
 
 
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+Command: TypeAlias = Callable[..., object]
+Decorator: TypeAlias = Callable[[Command], Command]
 
 
-def setting(settings: Any, name: str, help: str, *, default: Any = None) -> Decorator:
+def setting(settings: Any, name: str, help: str, *, default: float | None = None) -> Decorator:
     """Return a decorator that adds the option of a number that a class of settings has."""
     return click.option(
         f"--{name.rstrip('_').replace('_', '-')}", name, type=in_range(settings.RANGES[name]), help=help,
@@ -81,7 +82,7 @@ def setting_options(kind: type[Settings], *names: str, auto: Mapping[str, str] |
     """
     replaced = auto or {}
 
-    def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(f: Command) -> Command:
         for name in reversed(names or tuple(kind.known())):
             f = _setting_option(kind, name, replaced.get(name, kind.known()[name].auto))(f)
         return f
@@ -97,11 +98,11 @@ def _setting_option(kind: type[Settings], name: str, auto: str) -> Decorator:
     if known.is_flag:
         flags = f"--{word}" if default is False else f"--{word}/--no-{word}"
         return click.option(flags, name, is_flag=True, default=default, show_default=default is True, help=help)
-    takes: Any = str if known.allowed is None else in_range(known.allowed)
+    takes = click.STRING if known.allowed is None else in_range(known.allowed)
     return click.option(f"--{word}", name, type=takes, default=default, show_default=default is not None, help=help)
 
 
-def workers_option(f: Callable[..., Any]) -> Callable[..., Any]:
+def workers_option(f: Command) -> Command:
     return click.option(
         "--workers", type=in_range(THREADS), default=os.cpu_count() or 1, show_default="all cores",
         help="Processes; the result is the same for any number.",
@@ -115,7 +116,7 @@ def _json_file(ctx: click.Context, param: click.Parameter, value: str | None) ->
     return value
 
 
-def json_option(f: Callable[..., Any]) -> Callable[..., Any]:
+def json_option(f: Command) -> Command:
     return click.option(
         "--json", "json_to", is_flag=False, flag_value="-", metavar="[FILE]", callback=_json_file,
         help="Write the figures as JSON to FILE, or to the standard output if no FILE follows.",
@@ -150,6 +151,12 @@ def show_constant(features: list[str]) -> None:
         )
 
 
+class Move(Protocol):
+    """Moves a bar."""
+
+    def __call__(self, done: int, of: int | None = None, /) -> None: ...
+
+
 class Steps:
     """Progress bars: one per step, with the time left."""
 
@@ -157,7 +164,7 @@ class Steps:
         self.progress = progress
 
     @contextmanager
-    def step(self, title: str, total: int | None = None) -> Iterator[Callable[[int, int | None], None]]:
+    def step(self, title: str, total: int | None = None) -> Iterator[Move]:
         """Yield a function (done, total) that moves the bar."""
         task = self.progress.add_task(title, total=total)
 

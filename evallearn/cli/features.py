@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import click
 from rich.box import SIMPLE
@@ -17,6 +17,7 @@ from evallearn.agents import parse_evaluator
 from evallearn.cli.common import GAME, Steps, in_range, json_option, out, progress_bars, report, workers_option
 from evallearn.core.game import Game
 from evallearn.core.settings import PAIRS, SEED
+from evallearn.core.shapes import Json, JsonDict, items, part
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import SpecError
 from evallearn.evaluators import FeatureEval
@@ -31,12 +32,12 @@ from evallearn.insight import (
     gather,
     redundant,
 )
+from evallearn.insight.worth import Move
 from evallearn.search.common.requirements import MAX_DEPTH
 
 DEPTH = 3
 """Plies that both sides of a match look ahead."""
 NAME_LENGTH = 18
-Figures = dict[str, Any]
 
 
 @click.command(name="features")
@@ -116,7 +117,7 @@ def feature_eval(text: str, game: Game) -> FeatureEval:
 
 def work(steps: Steps, study: Study, matches: int | None, depth: int, workers: int, seconds: dict[str, float]) -> None:
     """Run the steps of a study with their progress, and store the seconds that each took."""
-    todo: dict[str, Any] = {
+    todo: dict[str, Callable[[Move], object]] = {
         "fit with all features": lambda move: study.fit(),
         "fit without each": study.drop,
         "shuffle each": lambda move: study.shuffle(),
@@ -131,7 +132,7 @@ def work(steps: Steps, study: Study, matches: int | None, depth: int, workers: i
 
 
 # --- for people ------------------------------------------------------------------------------------------------------
-def show(study: FeatureStudy, figures: Figures, html: Path | None) -> None:
+def show(study: FeatureStudy, figures: JsonDict, html: Path | None) -> None:
     out.print(worth_table(study))
     out.print(ties_table(study))
     if any(f.match for f in study.features):
@@ -144,8 +145,8 @@ def show(study: FeatureStudy, figures: Figures, html: Path | None) -> None:
     for key, title in TITLES.items():
         if figures[key]:
             out.print(f"\n{title}", style="bold")
-            for line in figures[key]:
-                out.print(f"- {line if isinstance(line, str) else line['text']}")
+            for line in items(figures[key]):
+                out.print(f"- {line if isinstance(line, str) else part(line)['text']}")
     if not figures["alarms"]:
         out.print("\nNo alarm.", style="dim")
     if html is not None:
@@ -187,7 +188,7 @@ def play_table(study: FeatureStudy) -> Table:
     return table
 
 
-def elo(match: dict[str, Any]) -> str:
+def elo(match: Json) -> str:
     """Return what the feature adds in play: `+34 (+2 to +66)`."""
     return f"{match['elo']:+.0f} ({match['low']:+.0f} to {match['high']:+.0f})"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from evallearn.cli.common import GAME, in_range, json_option, out, progress_bars, report, show_alarms, show_constant
 from evallearn.core.game import Game
 from evallearn.core.settings import PENALTY, SEED, SHARE
+from evallearn.core.shapes import Json, items, part
 from evallearn.data import Dataset
 from evallearn.evaluators import save_evaluator
 from evallearn.insight import alarms_about
@@ -85,12 +85,12 @@ def command(
     alarms = alarms_about(dataset, {path.stem: evaluator})
     save_evaluator(evaluator, path)
     figures = {"file": str(path), "method": method, "records": dataset.n_records, **details, "alarms": alarms}
-    report(figures, json_to, lambda: _tell(path, figures))
+    report(figures, json_to, lambda: _tell(path, figures, alarms))
 
 
-def _tell(path: Path, details: dict[str, Any]) -> None:
-    metrics, constant = details["metrics"], details.get("constant", [])
-    dropped = [name for name in details.get("dropped", ()) if name not in constant]
+def _tell(path: Path, details: Json, alarms: list[dict[str, str]]) -> None:
+    metrics, constant = part(details["metrics"]), [str(name) for name in items(details.get("constant"))]
+    dropped = [str(name) for name in items(details.get("dropped")) if name not in constant]
     out.print(
         f"{path}: held-out log loss {metrics['log_loss']:.4f} (a constant: {metrics['baseline_log_loss']:.4f}), "
         f"names the winner in {share(metrics, 'sign_accuracy')}, "
@@ -99,4 +99,4 @@ def _tell(path: Path, details: dict[str, Any]) -> None:
     if dropped:
         out.print(f"features without a weight: {', '.join(dropped)}", markup=False)
     show_constant(constant)
-    show_alarms(details["alarms"])
+    show_alarms(alarms)

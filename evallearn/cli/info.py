@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
 from evallearn.cli.common import GAME, json_option, out, report
 from evallearn.core.checked import read_checked
 from evallearn.core.game import Game
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import DataError
 from evallearn.evaluators import verified_header
 from evallearn.registry import GAMES, load
@@ -32,15 +32,15 @@ def command(path: Path, game: Game | None, json_to: str | None) -> None:
     report(figures, json_to, lambda: out.print_json(json.dumps(figures), ensure_ascii=by_code))
 
 
-def evaluator_info(path: Path, game: Game | None) -> dict[str, Any]:
+def evaluator_info(path: Path, game: Game | None) -> JsonDict:
     """Return the header of an evaluator file that can be loaded."""
     header = verified_header(path)
     if game is not None or header["game"].partition(",")[0] in GAMES:
         load(path, game)
-    return header
+    return dict(header)
 
 
-def folder_info(path: Path, game: Game | None) -> dict[str, Any]:
+def folder_info(path: Path, game: Game | None) -> JsonDict:
     """Return what the records are, or the result of the run."""
     if (path / "result.json").exists():
         return read_checked(path / "result.json", "the command of this run writes it again")

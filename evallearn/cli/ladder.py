@@ -41,5 +41,6 @@ def command(
     config = config_of(**options)
     result = play(game, list(agents.values()), config, folder=MATCHES, workers=workers, anchor=anchor)
     said = command_line("ladder", spec_of(game), *more, limit=limit, runs=runs, anchor=anchor, **options)
-    ratings = result.to_json()["ratings"]
-    publish(result, folder or Path("runs") / f"ladder-{file_name(game.name)}", said, json_to, answer=answer(ratings))
+    publish(
+        result, folder or Path("runs") / f"ladder-{file_name(game.name)}", said, json_to, answer=answer(result.ratings)
+    )

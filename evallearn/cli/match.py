@@ -13,11 +13,12 @@ from evallearn import __version__
 from evallearn.agents import parse_agent, parse_limits
 from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, SprtState, match_folder, play_match
 from evallearn.arena.formats import format_for, write_games
-from evallearn.cli.common import GAME, in_range, json_option, out, report, setting_options, workers_option
+from evallearn.cli.common import GAME, Command, in_range, json_option, out, report, setting_options, workers_option
 from evallearn.cli.live import live_board
 from evallearn.core.checked import write_checked
 from evallearn.core.game import Game
 from evallearn.core.settings import SEED
+from evallearn.core.shapes import JsonDict
 from evallearn.core.trust import FULL_TRUST
 from evallearn.registry import spec_of
 from evallearn.report import write_match_report
@@ -27,7 +28,7 @@ MATCHES = Path("runs/matches")
 """Where matches are kept unless --run says otherwise: one folder for each, named after its terms."""
 
 
-def match_options(f: Any) -> Any:
+def match_options(f: Command) -> Command:
     """Add the options that a match, a tournament and a ladder have in common."""
     for option in reversed((
         click.option("--limit", help="For agents that name none: depth=4, nodes=20000, time=0.1.  "
@@ -54,7 +55,7 @@ def config_of(*, adjudicate: str | None, sprt: str | None = None, **settings: An
     )
 
 
-def command_line(*words: str, **options: Any) -> str:
+def command_line(*words: str, **options: object) -> str:
     """Return the command line that plays the same again."""
     said = {f"--{k.replace('_', '-')}": v for k, v in options.items() if v is not None and v is not False}
     return shlex.join(["evallearn", *words, *(k if v is True else f"{k}={v}" for k, v in said.items())])
@@ -105,7 +106,7 @@ def command(
     report(figures, json_to, lambda: show(found, folder / "report.html"))
 
 
-def figures_of(found: MatchResult, folder: Path, command: str, games_to: Path | None) -> dict[str, Any]:
+def figures_of(found: MatchResult, folder: Path, command: str, games_to: Path | None) -> JsonDict:
     """Return what --json tells and the page shows."""
     data = found.to_json()
     data.pop("records", None)

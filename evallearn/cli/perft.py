@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
-from typing import Any
 
 import click
 
@@ -31,7 +31,7 @@ def command(game: Game, depth: int, position: str | None, plain: bool, json_to: 
     Example: evallearn perft othello 9
     """
     s = position_of(game, position)
-    count: Any
+    count: Callable[[], int]
     if game.rules is None or plain:
         plain, count = True, lambda: plain_perft(game, s, depth)
     else:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import click
 
+from evallearn.cli.common import Command
 from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.positions import read_position
 from evallearn.errors import EvallearnError, SpecError
@@ -80,11 +79,11 @@ def game_of(text: str) -> Game:
     return load(text).game
 
 
-def position_argument(f: Callable[..., Any]) -> Callable[..., Any]:
+def position_argument(f: Command) -> Command:
     return click.argument("position", required=False)(f)
 
 
-def roll_option(f: Callable[..., Any]) -> Callable[..., Any]:
+def roll_option(f: Command) -> Command:
     return click.option(
         "--roll",
         nargs=2,

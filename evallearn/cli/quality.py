@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.table import Table
@@ -17,6 +16,7 @@ from rich.table import Table
 from evallearn import __version__
 from evallearn.cli.common import (
     GAME,
+    Steps,
     in_range,
     json_option,
     out,
@@ -26,14 +26,19 @@ from evallearn.cli.common import (
     workers_option,
 )
 from evallearn.cli.suite import made_suite, nodes_for, suite_facts
+from evallearn.core.digest import plain_json
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
 from evallearn.core.settings import SEED
+from evallearn.core.shapes import Json, JsonDict, part
 from evallearn.core.trust import FULL_TRUST
 from evallearn.core.workers import imap
 from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.quality import Quality, QualitySettings, Suite, assess, compare, fitting_depth, read_suite
+from evallearn.quality.figures import Figure
 from evallearn.quality.make import SAMPLE
+from evallearn.quality.measure import Measured
+from evallearn.quality.swing import Swing
 
 POSITIONS = 200
 """Of a suite that is made here."""
@@ -42,7 +47,6 @@ SWING_DEPTH = 6
 SIDE_BY_SIDE = 3
 """Evals in one table: so many fit 80 columns."""
 NAME_LENGTH = 16
-Figures = dict[str, Any]
 
 
 @click.command(name="quality")
@@ -98,7 +102,7 @@ def command(
         from evallearn.report import write_quality
 
         write_quality(figures, html)
-    report(figures, json_to, lambda: show(figures, html))
+    report(figures, json_to, lambda: show(figures, suite, found, html))
 
 
 def usual_swing(judge: Evaluator, suite: Suite) -> int:
@@ -109,7 +113,7 @@ def usual_swing(judge: Evaluator, suite: Suite) -> int:
 
 
 def assessed(
-    steps: Any,
+    steps: Steps,
     evaluators: Sequence[Evaluator],
     names: Sequence[str],
     suite: Suite,
@@ -130,7 +134,7 @@ def _assess(suite: Suite, settings: QualitySettings, job: tuple[Evaluator, str])
     return assess(job[0], suite, settings, name=job[1])
 
 
-def facts(suite: Suite, file: Path | None, settings: QualitySettings, found: Sequence[Quality]) -> Figures:
+def facts(suite: Suite, file: Path | None, settings: QualitySettings, found: Sequence[Quality]) -> JsonDict:
     """Return everything, for json.dump and for the page."""
     first = found[0]
     pairs = [(q.name, compare(first, q)) for q in found[1:]]
@@ -145,58 +149,58 @@ def facts(suite: Suite, file: Path | None, settings: QualitySettings, found: Seq
     }
 
 
-def _with_board(game: Game, quality: Quality) -> Figures:
+def _with_board(game: Game, quality: Quality) -> JsonDict:
     """Return the figures, and a picture of where the example of thrashing began."""
-    plain = quality.to_json()
-    if quality.thrash and quality.thrash.example:
-        plain["thrash"]["example"]["board"] = game.board(game.from_text(quality.thrash.example.position))
+    plain, thrash = quality.to_json(), quality.thrash
+    if thrash and thrash.example:
+        seen = {**asdict(thrash.example), "board": game.board(game.from_text(thrash.example.position))}
+        plain["thrash"] = {**thrash.to_json(), "example": plain_json(seen)}
     return plain
 
 
 # --- for people ------------------------------------------------------------------------------------------------------
-def show(figures: Figures, html: Path | None) -> None:
-    suite, evals = figures["suite"], figures["evals"]
-    source = suite["file"] or "made now (`evallearn suite` makes one to keep)"
-    out.print(f"{suite['positions']} positions of {figures['game']}, {suite['exact']} of them exact: {source}")
-    if suite["exact"] < suite["positions"]:
-        out.print(f"judged by {suite['by']}: estimates, which flatter an Eval like that one", style="dim")
-    for i in range(0, len(evals), SIDE_BY_SIDE):
-        out.print(comparison(evals[i : i + SIDE_BY_SIDE]))
-    for quality in evals:
-        out.print(quality["name"], style="bold")
-        for sentence in (*quality["verdicts"].values(), *example(quality)):
+def show(figures: Json, suite: Suite, found: Sequence[Quality], html: Path | None) -> None:
+    source = part(figures["suite"])["file"] or "made now (`evallearn suite` makes one to keep)"
+    out.print(f"{len(suite.items)} positions of {suite.game.name}, {suite.n_exact} of them exact: {source}")
+    if suite.n_exact < len(suite.items):
+        out.print(f"judged by {suite.by}: estimates, which flatter an Eval like that one", style="dim")
+    for i in range(0, len(found), SIDE_BY_SIDE):
+        out.print(comparison(found[i : i + SIDE_BY_SIDE]))
+    for quality in found:
+        out.print(quality.name, style="bold")
+        for sentence in (*quality.verdicts.values(), *example(quality)):
             out.print(f"  {sentence}")
-    for row in figures["compared"]:
-        out.print(compared(row), style="bold")
-    for sentence in evals[0]["left_out"]:
+    for other in found[1:]:
+        if less := compare(found[0], other):
+            out.print(compared(other.name, found[0].name, less), style="bold")
+    for sentence in found[0].measured.left_out:
         out.print(sentence, style="dim")
     if html is not None:
         out.print(f"the page: {html}")
 
 
-def example(quality: Figures) -> list[str]:
-    found = (quality["thrash"] or {}).get("example")
-    return [f"It began here: {found['position']}"] if found else []
+def example(quality: Quality) -> list[str]:
+    found = quality.thrash and quality.thrash.example
+    return [f"It began here: {found.position}"] if found else []
 
 
-def compared(row: Figures) -> str:
+def compared(name: str, other: str, less: Figure) -> str:
     """Return a sentence about the difference."""
-    less, name, other = row["less"], row["name"], row["with"]
-    low, high, by = (digits(x, like=less["value"]) for x in (less["low"], less["high"], abs(less["value"])))
+    low, high, by = (digits(x, like=less.value) for x in (less.low, less.high, abs(less.value)))
     interval = f"95 %: {low} to {high}"
-    if less["low"] > 0:
+    if less.low > 0:
         return f"{name} chooses better than {other}: it gives away {by} less a move ({interval})"
-    if less["high"] < 0:
+    if less.high < 0:
         return f"{name} chooses worse than {other}: it gives away {by} more a move ({interval})"
     return f"{name} and {other} cannot be told apart by what they give away ({interval})"
 
 
-def comparison(evals: Sequence[Figures]) -> Table:
+def comparison(evals: Sequence[Quality]) -> Table:
     """Return a table narrow enough for 80 columns; --json has the figures in full."""
     table = Table(caption="± standard error; 95 % intervals: --json", caption_justify="left")
     table.add_column("", no_wrap=True)
     for quality in evals:
-        table.add_column(short_name(quality["name"]), no_wrap=True, justify="right")
+        table.add_column(short_name(quality.name), no_wrap=True, justify="right")
     table.add_column("random", no_wrap=True, justify="right", style="dim")
     for title, cells, chance in rows(evals):
         if any(cell != "-" for cell in cells):
@@ -221,13 +225,14 @@ TITLES = {
 }
 
 
-def rows(evals: Sequence[Figures]) -> list[tuple[str, list[str], str]]:
+def rows(evals: Sequence[Quality]) -> list[tuple[str, list[str], str]]:
     """Return rows: (title, a cell for each evaluator, what random choice reaches)."""
-    chance = evals[0]["random"]
+    all_measured = [q.measured for q in evals]
+    first, chance = all_measured[0], all_measured[0].random
     found = [
         (
-            title + (few(evals[0], key) if key == "kept" else ""),
-            [cell(q[key]) for q in evals],
+            title + (few(first, key) if key == "kept" else ""),
+            [cell(getattr(m, key)) for m in all_measured],
             digits(chance[key]) if key in chance else "",
         )
         for key, title in TITLES.items()
@@ -235,43 +240,41 @@ def rows(evals: Sequence[Figures]) -> list[tuple[str, list[str], str]]:
     found.append(
         (
             "calibration error",
-            [f"{q['calibration']['calibration_error']:.3f}" if q["calibration"] else "-" for q in evals],
+            [f"{m.calibration.calibration_error:.3f}" if m.calibration else "-" for m in all_measured],
             "",
         )
     )
-    found.append(("wrong side", [cell(q["signs"]) for q in evals], "0.5"))
-    for i, phase in enumerate(evals[0]["phases"]):
-        found.append((f"  {phase['phase']}", [cell(q["phases"][i]) for q in evals], ""))
-    for i, swing in enumerate(evals[0]["swings"]):
-        if len(evals[0]["swings"]) > 1:
-            found.append((f"{swing['setting']}:", [""] * len(evals), ""))
-        found += swing_rows([q["swings"][i] for q in evals])
-    thrash = [q["thrash"] for q in evals]
-    found.append(("thrashing moves", [f"{t['share']:.1%}" if t else "-" for t in thrash], ""))
-    found.append(("  95 %", [f"{t['share_low']:.1%}-{t['share_high']:.1%}" if t else "-" for t in thrash], ""))
+    found.append(("wrong side", [cell(m.signs) for m in all_measured], "0.5"))
+    for i, phase in enumerate(first.phases):
+        found.append((f"  {phase.phase}", [cell(m.phases[i].errors) for m in all_measured], ""))
+    for i, swing in enumerate(evals[0].swings):
+        if len(evals[0].swings) > 1:
+            found.append((f"{swing.setting}:", [""] * len(evals), ""))
+        found += swing_rows([q.swings[i] for q in evals])
+    thrash = [q.thrash for q in evals]
+    found.append(("thrashing moves", [f"{t.share:.1%}" if t else "-" for t in thrash], ""))
+    found.append(("  95 %", [f"{t.share_low:.1%}-{t.share_high:.1%}" if t else "-" for t in thrash], ""))
     return found
 
 
-def few(quality: Figures, key: str) -> str:
+def few(measured: Measured, key: str) -> str:
     """Return on how many positions the figure rests, if not on all of them."""
-    figure = quality[key]
-    return f" ({figure['n']})" if figure and figure["n"] < quality["positions"] else ""
+    figure: Figure | None = getattr(measured, key)
+    return f" ({figure.n})" if figure and figure.n < measured.positions else ""
 
 
-def swing_rows(swings: Sequence[Figures]) -> list[tuple[str, list[str], str]]:
-    depth = swings[0]["steps"][-1]["depth"]
-    found = [
-        (f"swing at depth {d}", [cell(s["steps"][d - 1]["change"]) for s in swings], "") for d in sorted({1, depth})
-    ]
-    found.append(("choice turns", [cell(s["steps"][-1]["turned"]) for s in swings], ""))
-    return [*found, ("odd - even", [cell(s["odd_even"]) for s in swings], "")]
+def swing_rows(swings: Sequence[Swing]) -> list[tuple[str, list[str], str]]:
+    depth = swings[0].steps[-1].depth
+    found = [(f"swing at depth {d}", [cell(s.steps[d - 1].change) for s in swings], "") for d in sorted({1, depth})]
+    found.append(("choice turns", [cell(s.steps[-1].turned) for s in swings], ""))
+    return [*found, ("odd - even", [cell(s.odd_even) for s in swings], "")]
 
 
-def cell(figure: Figures | None) -> str:
+def cell(figure: Figure | None) -> str:
     """Format a figure as in 0.714±0.021; without decimals where it counts in points."""
     if figure is None:
         return "-"
-    return f"{digits(figure['value'])}±{digits(figure['error'], like=figure['value'])}"
+    return f"{digits(figure.value)}±{digits(figure.error, like=figure.value)}"
 
 
 def digits(value: float, like: float | None = None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -13,6 +12,7 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
 from evallearn.core.search import Limits
 from evallearn.core.settings import SEED
+from evallearn.core.shapes import JsonDict
 from evallearn.core.trust import FULL_TRUST
 from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.quality import Suite, make_suite, reference_depth, write_suite
@@ -98,7 +98,7 @@ def nodes_for(judge: Evaluator) -> int:
     return PLAIN_NODES if judge.kernel() is None else COMPILED_NODES
 
 
-def suite_facts(suite: Suite, path: Path | None) -> dict[str, Any]:
+def suite_facts(suite: Suite, path: Path | None) -> JsonDict:
     """Return what a suite is, in figures."""
     return {
         "game": suite.game.name,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
 
 from evallearn.cli.common import GAME, console, json_option, out, progress_bars, report
 from evallearn.core.game import Game
+from evallearn.core.shapes import Json
 from evallearn.errors import GameError, SpecError
+
+if TYPE_CHECKING:
+    from evallearn.games.checkers.table import Counts, Ending
 
 
 @click.command(name="tables")
@@ -42,7 +46,7 @@ def command(game: Game, pieces: int | None, path: Path | None, json_to: str | No
     MAKERS[name](pieces, path, json_to)
 
 
-def check_out(path: Path, load: Callable[[Path], Any]) -> None:
+def check_out(path: Path, load: Callable[[Path], object]) -> None:
     """Refuse to overwrite what is no table."""
     if path.is_dir():
         raise SpecError(f"--out {path} is a folder: name a file in it")
@@ -75,7 +79,7 @@ def backgammon(pieces: int | None, path: Path | None, json_to: str | None) -> No
     report(figures, json_to, lambda: show_bearoff(figures))
 
 
-def show_bearoff(figures: dict[str, Any]) -> None:
+def show_bearoff(figures: Json) -> None:
     out.print(
         f"{figures['sides']:,} sides of up to 15 checkers: the chances of every number of rolls; "
         f"{figures['exact_pairs']:,} pairs of up to 6: exact"
@@ -98,7 +102,7 @@ def checkers(pieces: int | None, path: Path | None, json_to: str | None) -> None
     built = perf_counter() - start
     if wrong := table.contradictions():
         raise GameError(f"{wrong} values contradict the moves of checkers: please report this as a bug")
-    path = checkers_table.save_table(table, path)
+    path, counted = checkers_table.save_table(table, path), table.counts()
     figures = {
         "game": "checkers",
         "pieces": pieces,
@@ -108,23 +112,20 @@ def checkers(pieces: int | None, path: Path | None, json_to: str | None) -> None
         "bytes": path.stat().st_size,
         "endings": [
             dict(zip(("men", "kings", "opposing_men", "opposing_kings"), ending, strict=True)) | counts._asdict()
-            for ending, counts in table.counts().items()
+            for ending, counts in counted.items()
         ],
     }
-    report(figures, json_to, lambda: show(figures))
+    report(figures, json_to, lambda: show(figures, pieces, counted))
 
 
-def show(figures: dict[str, Any]) -> None:
+def show(figures: Json, most: int, counted: Mapping[Ending, Counts]) -> None:
     """Print the positions by the number of pieces, with either player to move."""
-    table = Table("pieces", "positions", "won", "drawn", "lost", title="for the player to move")
-    names = ("men", "kings", "opposing_men", "opposing_kings")
-    for pieces in range(2, figures["pieces"] + 1):
-        rows = [row for row in figures["endings"] if sum(row[name] for name in names) == pieces]
-        counts = [
-            2 * sum(row[key] for row in rows) for key in ("wins", "draws", "losses")
-        ]  # the other half is mirrored
-        table.add_row(str(pieces), *(f"{n:,}" for n in (sum(counts), *counts)))
-    out.print(table)
+    found = Table("pieces", "positions", "won", "drawn", "lost", title="for the player to move")
+    for pieces in range(2, most + 1):
+        of_these = [counts for ending, counts in counted.items() if sum(ending) == pieces]
+        counts = [2 * sum(each) for each in zip(*of_these, strict=True)]  # the other half is mirrored
+        found.add_row(str(pieces), *(f"{n:,}" for n in (sum(counts), *counts)))
+    out.print(found)
     console.print(
         f"{figures['seconds']:.1f} s to build, {figures['seconds_with_check']:.1f} s with the check", style="dim"
     )

@@ -13,7 +13,7 @@ from evallearn import __version__
 from evallearn.agents import Agent, parse_agent, parse_limits
 from evallearn.arena import MatchConfig, TournamentResult, play_tournament
 from evallearn.arena.tournament import kind_of, pairings
-from evallearn.cli.common import GAME, in_range, json_option, out, report, workers_option
+from evallearn.cli.common import GAME, Command, in_range, json_option, out, report, workers_option
 from evallearn.cli.live import live_board
 from evallearn.cli.match import MATCHES, command_line, config_of, match_options
 from evallearn.core.checked import write_checked
@@ -26,7 +26,7 @@ from evallearn.report import write_tournament_report
 from evallearn.report.formatting import short_agent, stopped_words
 
 
-def tournament_options(f: Any) -> Any:
+def tournament_options(f: Command) -> Command:
     """Add the options that a tournament and a ladder have in common."""
     for option in reversed((
         click.option("--pairs", type=in_range(PAIRS), default=100, show_default=True,
@@ -68,7 +68,9 @@ def command(
     publish(result, folder, said, json_to)
 
 
-def play(game: Game, players: Sequence[Agent], config: MatchConfig, *, gauntlet: bool = False, **given: Any) -> Any:
+def play(
+    game: Game, players: Sequence[Agent], config: MatchConfig, *, gauntlet: bool = False, **given: Any
+) -> TournamentResult:
     """Play the tournament, with the match that is being played on the screen."""
     n = len(pairings(len(players), gauntlet=gauntlet))
     with live_board() as saw:
@@ -78,16 +80,19 @@ def play(game: Game, players: Sequence[Agent], config: MatchConfig, *, gauntlet:
         )  # fmt: skip
 
 
-def publish(result: TournamentResult, folder: Path, command: str, json_to: str | None, **more: Any) -> None:
+def publish(
+    result: TournamentResult, folder: Path, command: str, json_to: str | None, answer: str | None = None
+) -> None:
     """Publish the figures as JSON, as a page, and for people."""
     files = {"result": str(folder / "result.json"), "report": str(folder / "report.html")}
     figures = {
         "evallearn": __version__, "command": command, "folder": str(folder), "files": files,
-        "kinds": {name: kind_of(name) for name in result.names}, **result.to_json(), **more,
+        "kinds": {name: kind_of(name) for name in result.names}, **result.to_json(),
+        **({} if answer is None else {"answer": answer}),
     }  # fmt: skip
     write_checked(folder / "result.json", figures)
     write_tournament_report(figures, folder / "report.html")
-    report(figures, json_to, lambda: show(result, folder / "report.html", more.get("answer")))
+    report(figures, json_to, lambda: show(result, folder / "report.html", answer))
 
 
 def show(found: TournamentResult, page: Path, answer: str | None) -> None:

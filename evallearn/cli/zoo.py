@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import click
 from rich.box import SIMPLE
@@ -11,10 +10,8 @@ from rich.table import Table
 
 from evallearn.cli.common import json_option, out, report
 from evallearn.evaluators import hardest, read_card, zoo_names
-from evallearn.evaluators.zoo import zoo_name
+from evallearn.evaluators.zoo import Card, CardMatch, zoo_name
 from evallearn.report.formatting import share
-
-Card = dict[str, Any]
 
 
 @click.command(name="zoo")
@@ -52,11 +49,11 @@ def overview(cards: Sequence[Card]) -> Table:
     return table
 
 
-def rival(match: Card) -> str:
-    return str(match["opponent"]).removeprefix("handwritten:")
+def rival(match: CardMatch) -> str:
+    return match["opponent"].removeprefix("handwritten:")
 
 
-def elo(match: Card) -> tuple[str, str]:
+def elo(match: CardMatch) -> tuple[str, str]:
     return f"{match['elo']:+.0f}", f"{match['low']:+.0f} to {match['high']:+.0f}"
 
 
@@ -76,7 +73,7 @@ def show(card: Card) -> None:
         matches.add_row(name, *elo(m), str(m["games"]), counts, m["limit"], m["openings"])
     out.print(matches)
     q = card["quality"]
-    named = "" if q["sign_accuracy"] is None else f", names the winner in {share(q, 'sign_accuracy')}"
+    named = "" if q["sign_accuracy"] is None else f", names the winner in {share(dict(q), 'sign_accuracy')}"
     out.print(
         f"On {q['n_records']:,} {q['on']}, without search: log loss {q['log_loss']:.4f} (a constant: "
         f"{q['baseline_log_loss']:.4f}){named}, calibration error {q['calibration_error']:.3f}"

@@ -13,10 +13,11 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from evallearn.core.digest import json_digest, parse_json, plain_json
 from evallearn.core.files import write_json
+from evallearn.core.shapes import Json, JsonDict
 from evallearn.errors import DataError
 
 log = logging.getLogger(__name__)
@@ -28,18 +29,18 @@ EARLIER = "it has no checksum, as files of earlier versions"
 
 
 # --- JSON objects ----------------------------------------------------------------------------------------------------
-def write_checked(path: Path, data: Mapping[str, Any], belongs_to: str = "") -> None:
+def write_checked(path: Path, data: Json, belongs_to: str = "") -> None:
     """Write the JSON object with its checksum, whole or not at all."""
     write_json(path, with_checksum(data, belongs_to))
 
 
-def with_checksum(data: Mapping[str, Any], belongs_to: str = "") -> dict[str, Any]:
+def with_checksum(data: Json, belongs_to: str = "") -> JsonDict:
     """Return the object as JSON gives it back, and its checksum with it."""
     plain = plain_json(data)
     return {**plain, CHECKSUM: json_digest(plain, belongs_to)}
 
 
-def read_checked(path: Path, remedy: str, belongs_to: str = "") -> dict[str, Any]:
+def read_checked(path: Path, remedy: str, belongs_to: str = "") -> JsonDict:
     """Return the object that `write_checked` wrote. Raises DataError, with the remedy, for a file with any damage."""
     try:
         return parse_checked(path.read_bytes(), belongs_to)
@@ -49,7 +50,7 @@ def read_checked(path: Path, remedy: str, belongs_to: str = "") -> dict[str, Any
         raise DataError(f"{path} is damaged ({error}): {remedy}") from None
 
 
-def parse_checked(text: bytes | str, belongs_to: str = "", digits: int | None = None) -> dict[str, Any]:
+def parse_checked(text: bytes | str, belongs_to: str = "", digits: int | None = None) -> JsonDict:
     """Return the object without its checksum, of which so many digits were written. Raises ValueError."""
     try:
         found = parse_json(text)
@@ -82,12 +83,12 @@ class Journal:
     _file: IO[str] | None = field(default=None, init=False)
     _count: int = field(default=0, init=False)
 
-    def read(self) -> list[dict[str, Any] | None]:
+    def read(self) -> list[JsonDict | None]:
         """Return what the lines say, None for an emptied one. Raises DataError with line and remedy."""
         lines, torn = self._lines()
         if torn:
             log.warning("%s ends in a torn line: it is left out, and %s", self.path, self.lost)
-        entries, problems = list[dict[str, Any] | None](), dict[int, str]()
+        entries, problems = list[JsonDict | None](), dict[int, str]()
         for number, line in enumerate(lines, 1):
             try:
                 entries.append(parse_checked(line, self.belongs_to, SHORT) if line.strip() else None)
@@ -100,7 +101,7 @@ class Journal:
             log.warning("%s, %s empty: %s", self.path, _numbered(empty), self.lost)
         return [entry and {k: v for k, v in entry.items() if k != LINE} for entry in entries]
 
-    def open(self) -> list[dict[str, Any] | None]:
+    def open(self) -> list[JsonDict | None]:
         """Return what `read` does, and take further lines from now on. A torn line is cut off."""
         entries = self.read()
         lines, torn = self._lines()
@@ -110,7 +111,7 @@ class Journal:
         self._count, self._file = len(entries), self.path.open("a", encoding="utf-8", newline="\n")
         return entries
 
-    def append(self, entry: Mapping[str, Any]) -> None:
+    def append(self, entry: Json) -> None:
         """Write one line and hand it to the system at once."""
         assert self._file is not None
         plain = {LINE: self._count + 1, **plain_json(entry)}
@@ -147,7 +148,7 @@ class Journal:
         *whole, rest = self.path.read_bytes().split(b"\n") if self.path.exists() else [b""]
         return whole, bool(rest)
 
-    def _refuse(self, entries: Sequence[dict[str, Any] | None], problems: Mapping[int, str]) -> None:
+    def _refuse(self, entries: Sequence[JsonDict | None], problems: Mapping[int, str]) -> None:
         """Raise DataError for the first line that is not what was written there, and name others of its kind."""
         if problems and set(problems.values()) == {EARLIER} and not any(entries):
             raise DataError(f"{self.path} has no checksums, as files of earlier versions: remove {self.path.parent}")
@@ -157,7 +158,7 @@ class Journal:
             if entry is not None and entry.get(LINE) != number:
                 raise self._misplaced(number, entry.get(LINE))
 
-    def _misplaced(self, number: int, written: Any) -> DataError:
+    def _misplaced(self, number: int, written: object) -> DataError:
         if not isinstance(written, int) or written < number:
             remedy = "so it stands there twice, or in the wrong place: take it out"
         elif written == number + 1:
@@ -168,7 +169,7 @@ class Journal:
         return DataError(f"{self.path}, line {number} was written as line {written}, {remedy}; {self.lost}")
 
 
-def line_text(plain: Mapping[str, Any], belongs_to: str) -> str:
+def line_text(plain: Json, belongs_to: str) -> str:
     """Return the line of a journal that says this, its end included."""
     checksum = json_digest(plain, belongs_to)[:SHORT]
     return json.dumps({**plain, CHECKSUM: checksum}, separators=(",", ":")) + "\n"

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.shapes import Json, JsonDict
+
 
 def parse_json(text: bytes | str) -> Any:
     """Return what the JSON text says. Raises ValueError for everything else, however deep it is nested."""
@@ -18,9 +20,9 @@ def parse_json(text: bytes | str) -> Any:
         raise ValueError("it is nested too deep") from None
 
 
-def plain_json(data: Mapping[str, Any]) -> dict[str, Any]:
+def plain_json(data: Json) -> JsonDict:
     """Return the object as a file gives it back: tuples are lists there, and all keys are texts."""
-    return json.loads(json.dumps(data))  # type: ignore[no-any-return]  # JSON may be anything
+    return dict(json.loads(json.dumps(data)))
 
 
 def digest(*parts: str | bytes | np.ndarray) -> str:
@@ -34,7 +36,7 @@ def digest(*parts: str | bytes | np.ndarray) -> str:
     return found.hexdigest()
 
 
-def json_digest(plain: Mapping[str, Any], belongs_to: str = "") -> str:
+def json_digest(plain: Json, belongs_to: str = "") -> str:
     """Return the sha256 of what a JSON object says, however it is laid out, and of what it belongs to."""
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
     return digest(f"{belongs_to}\n{text}")
@@ -46,11 +48,12 @@ def tensors_digest(tensors: Mapping[str, np.ndarray]) -> str:
     return digest(*(part for name, t in found for part in (f"{name} {t.dtype} {t.shape} ", t)))
 
 
-def weights_mark(evaluator: Any) -> str:
+def weights_mark(evaluator: object) -> str:
     """Return ` #` and a digest of the evaluator's weights, or nothing if it has none."""
     while hasattr(evaluator, "below"):  # tables over an Eval: its weights are what may change
         evaluator = evaluator.below
     if not hasattr(evaluator, "tensors"):
         return ""
-    squash = f" {evaluator.squash}" if evaluator.squash != "tanh" else ""  # the same weights, other values
-    return f" #{tensors_digest(evaluator.tensors())[:10]}{squash}"
+    squash = getattr(evaluator, "squash", "tanh")
+    other = f" {squash}" if squash != "tanh" else ""  # the same weights, other values
+    return f" #{tensors_digest(evaluator.tensors())[:10]}{other}"

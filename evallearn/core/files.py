@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+
+from evallearn.core.shapes import Json
 
 LONGEST_NAME = 200
 """Bytes of the name of a file: file systems take 255, and an ending may be added."""
@@ -55,7 +56,7 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:
     _sync_folder(path.parent)
 
 
-def write_json(path: Path, data: dict[str, Any]) -> None:
+def write_json(path: Path, data: Json) -> None:
     """Write plain JSON types, indented for people."""
     write_atomically(path, (json.dumps(data, indent=2) + "\n").encode())
 

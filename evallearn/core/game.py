@@ -18,20 +18,21 @@ from evallearn.core.patterns import PatternSet
 from evallearn.core.rules import Endgames, KnownValues, Rules
 from evallearn.errors import BadNotation
 
-if TYPE_CHECKING:  # with a default, so that a bare `Game` is a Game[Any, Any]; Python has that from 3.13 on
+State: TypeAlias = Any
+Action: TypeAlias = Any
+"""A state and an action of any game: both are hashable."""
+
+if TYPE_CHECKING:  # with a default, so that a bare `Game` is a Game[State, Action]; Python has that from 3.13 on
     from typing_extensions import TypeVar
 
-    S = TypeVar("S", bound=Hashable, default=Any)
-    A = TypeVar("A", bound=Hashable, default=Any)
+    S = TypeVar("S", bound=Hashable, default=State)
+    A = TypeVar("A", bound=Hashable, default=Action)
 else:
     from typing import TypeVar
 
     S = TypeVar("S", bound=Hashable)
     A = TypeVar("A", bound=Hashable)
 
-State: TypeAlias = Any
-Action: TypeAlias = Any
-"""A state and an action of any game: both are hashable."""
 CHANCE = -1
 """What `to_play` answers when dice, not a player, make the next move."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,5 +18,5 @@ class PatternSet:
     """A table of its own for every phase of the game."""
     by_player: bool = False
     """A table of its own for every player to move: where the first player's position is not the second's."""
-    learning: Mapping[str, Any] = field(default_factory=dict)
+    learning: Mapping[str, object] = field(default_factory=dict)
     """What of `SelfPlaySettings`, `Schedule` and `PatternSettings` suits the set, where that is not usual."""

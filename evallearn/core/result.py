@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from evallearn.core.digest import plain_json
+from evallearn.core.shapes import JsonDict
 
 
 class Result:
     """Base of frozen dataclasses that hold what was found."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return all fields as plain dicts, lists, numbers and texts."""
         return plain_json(asdict(self))  # type: ignore[call-overload]  # subclasses are dataclasses

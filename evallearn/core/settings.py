@@ -13,12 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import SpecError, unknown
 
 if TYPE_CHECKING:
     from evallearn.core.game import Game
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -90,18 +94,18 @@ class Setting:
     option: str = ""
     """Its name on the command line, where that is not the field's."""
 
-    def require(self, name: str, value: Any) -> None:
+    def require(self, name: str, value: object) -> None:
         """Raise SpecError for a value that the setting does not take."""
         if self.is_flag and not isinstance(value, bool):
             raise SpecError(f"{name}={value!r}: give True or False")
         if self.choices and value not in self.choices:
-            raise unknown(name, value, self.choices)
+            raise unknown(name, str(value), self.choices)
         if self.allowed is not None:
             self.allowed.require(name, value)
 
 
 def setting(
-    default: Any,
+    default: T,
     help: str,
     allowed: Range | None = None,
     *,
@@ -109,7 +113,7 @@ def setting(
     auto: str = "",
     is_flag: bool = False,
     option: str = "",
-) -> Any:
+) -> T:
     """Return a dataclass field that knows its help, the numbers or words it takes, and what None stands for."""
     known = Setting(help, allowed, tuple(choices), auto, is_flag or isinstance(default, bool), option)
     return field(default=default, metadata={"setting": known})
@@ -130,7 +134,7 @@ class Settings:
         return {f.name: f.metadata["setting"] for f in fields(cls) if "setting" in f.metadata}  # type: ignore[arg-type]  # subclasses are dataclasses
 
     @classmethod
-    def default(cls, name: str) -> Any:
+    def default(cls, name: str) -> object:
         """Return the default of a field."""
         return next(f.default for f in fields(cls) if f.name == name)  # type: ignore[arg-type]
 
@@ -138,23 +142,23 @@ class Settings:
         """Return the same with every None replaced by what suits the game."""
         return self
 
-    def changed(self) -> dict[str, Any]:
+    def changed(self) -> JsonDict:
         """Return the fields that differ from their defaults: what a command that repeats this must say."""
         return dict(self._changed())
 
-    def _changed(self) -> Iterator[tuple[str, Any]]:
+    def _changed(self) -> Iterator[tuple[str, object]]:
         for f in fields(self):  # type: ignore[arg-type]
             if (value := getattr(self, f.name)) != f.default:
                 yield f.name, value
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return plain JSON for manifests and checkpoints."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}  # type: ignore[call-overload]
 
 
-def check_ranges(settings: Any) -> None:
+def check_ranges(settings: object) -> None:
     """Refuse settings of a trainer in the manner of scikit-learn that are outside of its RANGES. Raises SpecError."""
-    for name, allowed in settings.RANGES.items():
+    for name, allowed in settings.RANGES.items():  # type: ignore[attr-defined]  # such a trainer has them
         value = getattr(settings, name)
         if value is not None:
             allowed.require(name.rstrip("_"), value)

@@ -8,10 +8,9 @@ proportion", 2001). `python benchmarks/intervals.py shares` shows how often thes
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +34,7 @@ class Share:
         return f"{100 * self.value:.2f} % ({100 * self.low:.2f} to {100 * self.high:.2f})"
 
 
-def share_of(hits: Any, trials: Any = None) -> Share | None:
+def share_of(hits: ArrayLike, trials: ArrayLike | None = None) -> Share | None:
     """Return the share of hits, or None if there are no trials.
 
     hits: float[n], each from 0 to 1, or for each group of trials the sum of its hits; then `trials` is their number.

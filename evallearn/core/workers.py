@@ -22,7 +22,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker, spawn
 from multiprocessing.connection import Connection, wait
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from evallearn.core.interrupts import notice_interrupts
 from evallearn.errors import EvallearnError, SpecError
@@ -31,7 +31,9 @@ FUNCTION, JOB = b"f", b"j"
 """How a message to a worker begins."""
 SAFE_PATH = "PYTHONSAFEPATH"
 """With it Python leaves the current folder out of sys.path."""
-HELLO: tuple[bool, Any] = (True, "hello")
+Answer: TypeAlias = tuple[bool, Any]
+"""True and a result, or False and the exception that the job raised."""
+HELLO: Answer = (True, "hello")
 """What a worker says first: it could be started, and whatever kills it now is its job."""
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -92,8 +94,8 @@ def keep_workers() -> Iterator[None]:
 
 
 def _in_processes(
-    function: bytes, jobs: Sequence[Any], workers: int, retries: int
-) -> Generator[tuple[int, Any], None, None]:
+    function: bytes, jobs: Sequence[object], workers: int, retries: int
+) -> Generator[tuple[int, Result], None, None]:
     waiting = deque(range(len(jobs)))
     pool: list[_Worker] = []
     deaths = 0
@@ -159,7 +161,7 @@ def _gave_up(worker: _Worker, deaths: int) -> EvallearnError:
     )
 
 
-def _pickled(function: Callable[[Any], Any]) -> bytes:
+def _pickled(function: object) -> bytes:
     try:
         return pickle.dumps(function)
     except Exception as error:  # pickle raises whatever the object's own code raises
@@ -184,7 +186,7 @@ class _Worker:
             self.process.start()
         theirs.close()  # so that its death is an end of file here
 
-    def assign(self, index: int, jobs: Sequence[Any]) -> None:
+    def assign(self, index: int, jobs: Sequence[object]) -> None:
         """Give it a job; if it is dead, `receive` will say so."""
         self.index, self.busy = index, True
         job = _pickled(jobs[index])
@@ -194,7 +196,7 @@ class _Worker:
                 self.fed = True
             self.connection.send_bytes(JOB + job)
 
-    def receive(self) -> tuple[bool, Any] | None:
+    def receive(self) -> Answer | None:
         """Return HELLO, (True, result), (False, the exception that the job raised), or None if the worker died."""
         try:
             answer = self.connection.recv_bytes()
@@ -246,7 +248,7 @@ def _no_interrupt() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _main_script() -> dict[str, Any]:
+def _main_script() -> dict[str, object]:
     """Return what a process of `multiprocessing` needs to import the script that was started."""
     return {k: v for k, v in spawn.get_preparation_data("worker").items() if k.startswith("init_main")}
 
@@ -268,7 +270,7 @@ def _no_main_script() -> Iterator[None]:
 _is_loading_main = False
 
 
-def _load_main(script: dict[str, Any]) -> None:
+def _load_main(script: dict[str, object]) -> None:
     """Import the script that was started, for its classes and functions. Raises EvallearnError where it does more."""
     global _is_loading_main
     _is_loading_main = True
@@ -284,7 +286,7 @@ def _load_main(script: dict[str, Any]) -> None:
         _is_loading_main = False
 
 
-def _serve(connection: Connection, safe_path: str | None, script: dict[str, Any]) -> None:
+def _serve(connection: Connection, safe_path: str | None, script: dict[str, object]) -> None:
     """Run a worker: a function, job after job, perhaps another function, until the parent closes the pipe.
 
     script: how to import the script that was started.
@@ -298,7 +300,7 @@ def _serve(connection: Connection, safe_path: str | None, script: dict[str, Any]
         _work(connection, script)
 
 
-def _work(connection: Connection, script: dict[str, Any]) -> None:
+def _work(connection: Connection, script: dict[str, object]) -> None:
     function, pickled = None, b""
     while True:
         message = connection.recv_bytes()

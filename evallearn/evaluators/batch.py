@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,7 @@ def evaluate_words(evaluator: Evaluator, words: np.ndarray) -> np.ndarray:
     rules, kernel = evaluator.game.rules, evaluator.kernel()
     assert rules is not None
     assert kernel is not None
-    module: Any = specialise(TEMPLATE, rules, evaluate_mover=kernel.evaluate_mover)
+    module = specialise(TEMPLATE, rules, evaluate_mover=kernel.evaluate_mover)
     announce(f"the {evaluator.name} Eval of {evaluator.game.name}", module.evaluate_rows)
     out = np.empty(len(words), np.float32)
     try:

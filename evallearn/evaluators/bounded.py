@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -66,7 +65,7 @@ class BoundedEval(Evaluator):
             return None
         from evallearn.compiled.specialise import specialise
 
-        module: Any = specialise(TEMPLATE, rules, below=below.evaluate_mover, MOST=self.most)
+        module = specialise(TEMPLATE, rules, below=below.evaluate_mover, MOST=self.most)
         return EvalKernel(
             params=below.params,
             evaluate_player=module.evaluate_player,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.squash import BOUND
 
@@ -25,11 +26,11 @@ class Calibration:
 
     squash: str
     scale: float
-    made: dict[str, Any]
+    made: JsonDict
     """For the header of the file."""
 
 
-def calibrate(weights: np.ndarray, bias: float, records: Any, squashes: tuple[str, ...]) -> Calibration:
+def calibrate(weights: np.ndarray, bias: float, records: object, squashes: tuple[str, ...]) -> Calibration:
     """Return the squash of least squared error on held-out games; the scale of tanh is fitted to the others.
 
     records: a Dataset, or (features [n, n_features], outcome [n]) in the order in which they were played: of these the
@@ -65,7 +66,7 @@ def _fitted_scale(p: np.ndarray, outcome: np.ndarray) -> float:
 Pairs = tuple[np.ndarray, np.ndarray]
 
 
-def _split(weights: np.ndarray, bias: float, records: Any) -> tuple[Pairs, Pairs, str]:
+def _split(weights: np.ndarray, bias: float, records: object) -> tuple[Pairs, Pairs, str]:
     """Return (predictions, outcomes) to fit, the same held out, and of how many games."""
     if hasattr(records, "batches"):
         fitted, held_out = (list(records.batches(split)) for split in ("train", "test"))

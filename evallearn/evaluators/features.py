@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from evallearn.core.digest import digest
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import Game, State
+from evallearn.core.shapes import Json, JsonDict
 from evallearn.errors import EvaluatorError, GameError
 from evallearn.evaluators.squash import SQUASHES, to_value
 
@@ -85,6 +86,10 @@ def half_range(game: Game) -> float:
     return (high - low) / 2
 
 
+Field: TypeAlias = tuple[str, str] | tuple[str, str, tuple[int, ...]]
+"""Of a record: its name, its type and its shape."""
+
+
 class FeatureEval(Evaluator):
     """An evaluator that sees a state only by what the game shows of it: named features, or the cells of its board."""
 
@@ -94,7 +99,7 @@ class FeatureEval(Evaluator):
     squash: str = "tanh"
     """What makes a value of the raw number: a name in SQUASHES."""
 
-    def __init__(self, game: Game, made: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, game: Game, made: Json | None = None) -> None:
         self.require(game)
         self.game, self.made = game, dict(made or {})
         self.name = str(self.made.get("name", self.kind))
@@ -113,7 +118,7 @@ class FeatureEval(Evaluator):
         """Return what `raw` needs to know of `s`."""
         return np.asarray(self.game.features(s, seen_by), np.float32).tolist(), self.game.phase(s)
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> JsonDict:
         """Return names and hash of what it sees: it fits no game that computes something else."""
         return {"names": list(self.game.feature_names), "hash": feature_hash(self.game)}
 
@@ -135,7 +140,7 @@ class FeatureEval(Evaluator):
     def tensors(self) -> dict[str, np.ndarray]:
         """Return the learned numbers as they are stored in a file: float32, unless `files.TYPES` says otherwise."""
 
-    def scratch(self) -> list[Any]:
+    def scratch(self) -> list[Field]:
         """Return the fields of working memory (name, type, shape) that the kernel needs beside the tensors."""
         return [("x", "f4", (len(self.game.feature_names),))]
 
@@ -172,9 +177,9 @@ class FeatureEval(Evaluator):
         from evallearn.compiled.specialise import specialise
 
         sizes = {"N_FEATURES": len(self.game.feature_names), **self.sizes()}
-        arithmetic: Any = specialise(self.template, **sizes)
+        arithmetic = specialise(self.template, **sizes)
         by_mover = rules.features_mover is not None
-        module: Any = specialise(
+        module = specialise(
             EVAL_TEMPLATE,
             rules,
             raw=arithmetic.raw,
@@ -193,8 +198,8 @@ class FeatureEval(Evaluator):
 
     def _params(self) -> np.ndarray:
         tensors = self.tensors()
-        fields = [(k, t.dtype.str[1:], t.shape) for k, t in tensors.items()] + self.scratch()
-        params = np.zeros(1, np.dtype(fields, align=True))
+        fields: list[Field] = [(k, t.dtype.str[1:], t.shape) for k, t in tensors.items()]
+        params = np.zeros(1, np.dtype(fields + self.scratch(), align=True))
         for k, t in tensors.items():
             params[k] = t
         return params

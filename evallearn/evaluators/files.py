@@ -9,7 +9,7 @@ import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from evallearn.core.digest import digest
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.files import write_atomically
 from evallearn.core.game import Game
+from evallearn.core.shapes import JsonDict, build
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import FeatureEval, feature_hash, half_range
 from evallearn.evaluators.linear import LinearEval
@@ -64,7 +65,24 @@ def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
     return path
 
 
-def _require_kind(evaluator: Any) -> None:
+class Header(TypedDict):
+    """What a file says of its tensors."""
+
+    format: int
+    kind: str
+    game: str
+    game_version: int
+    features: JsonDict
+    n_phases: int
+    architecture: JsonDict
+    checksum: str
+    scale: float
+    squash: str
+    made: JsonDict
+    accumulates: NotRequired[bool]
+
+
+def _require_kind(evaluator: object) -> None:
     """Refuse all but learned numbers: a file that held a function would run it where it is loaded."""
     if isinstance(evaluator, FeatureEval) and evaluator.kind in KINDS:
         return
@@ -84,7 +102,7 @@ def _smallest(tensor: np.ndarray) -> np.ndarray:
     return half if tensor.dtype == np.float32 and (half == tensor).all() else tensor
 
 
-def _header(evaluator: FeatureEval) -> dict[str, Any]:
+def _header(evaluator: FeatureEval) -> JsonDict:
     game = evaluator.game
     return {
         "format": FORMAT,
@@ -123,12 +141,12 @@ def _now() -> str:
     return moment.isoformat(timespec="seconds")
 
 
-def read_header(path: Path | str) -> dict[str, Any]:
+def read_header(path: Path | str) -> Header:
     """Return the header of an evaluator file, checked for form; the weights are not touched."""
     return _read(Path(path), weights=False)[0]
 
 
-def verified_header(path: Path | str) -> dict[str, Any]:
+def verified_header(path: Path | str) -> Header:
     """Return the header of an evaluator file whose weights are what it says; their fit to a game is not checked."""
     path = Path(path)
     header, tensors = _read(path, weights=True)
@@ -158,7 +176,7 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
         raise EvaluatorError(f"{path}: {error}") from None
 
 
-def _read(path: Path, weights: bool) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _read(path: Path, weights: bool) -> tuple[Header, dict[str, np.ndarray]]:
     from safetensors import SafetensorError, safe_open
 
     if not os.path.isfile(path):  # False for a name that is too long, too
@@ -186,7 +204,7 @@ def _read(path: Path, weights: bool) -> tuple[dict[str, Any], dict[str, np.ndarr
     return header, tensors
 
 
-def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
+def _parse_header(path: Path, text: str | None) -> Header:
     if text is None:
         raise EvaluatorError(f"{path} is a safetensors file, but not one of evallearn: it has no {KEY!r} header")
     try:
@@ -209,10 +227,10 @@ def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
             raise EvaluatorError(f"{path}: header field {key!r} is {header.get(key)!r}, expected a {kind.__name__}")
     if header["kind"] not in KINDS:
         raise EvaluatorError(f"{path} holds a {header['kind']!r} Eval; this evallearn knows {', '.join(KINDS)}")
-    return header
+    return build(Header, header)
 
 
-def _check_weights(path: Path, header: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
+def _check_weights(path: Path, header: Header, tensors: dict[str, np.ndarray]) -> None:
     shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
     if header["architecture"] != shapes:
         raise EvaluatorError(
@@ -223,7 +241,7 @@ def _check_weights(path: Path, header: dict[str, Any], tensors: dict[str, np.nda
         raise EvaluatorError(f"{path} is damaged: its numbers do not have the checksum of its header: make it again")
 
 
-def _check_fit(path: Path, header: dict[str, Any], game: Game) -> None:
+def _check_fit(path: Path, header: Header, game: Game) -> None:
     if header["game"] != game.name:
         raise EvaluatorError(f"{path} is an Eval of {header['game']}, not of {game.name}: choose another file or game")
     on_cells = header["kind"] == "patterns"
@@ -239,6 +257,10 @@ def _check_fit(path: Path, header: dict[str, Any], game: Game) -> None:
         wanted = told[game.has("won")]
         raise EvaluatorError(f"{path} does not say {wanted}, as an Eval of {game.name} must: refit it")
     squash = header["squash"] if header["kind"] == "linear" and header["squash"] in SQUASHES else "tanh"
-    for key, here in (("n_phases", game.n_phases), ("scale", half_range(game)), ("squash", squash)):
-        if header[key] != here:
-            raise EvaluatorError(f"{path}: {key} is {header[key]!r}, {game.name} needs {here!r}: refit it")
+    for key, there, here in (
+        ("n_phases", header["n_phases"], game.n_phases),
+        ("scale", header["scale"], half_range(game)),
+        ("squash", header["squash"], squash),
+    ):
+        if there != here:
+            raise EvaluatorError(f"{path}: {key} is {there!r}, {game.name} needs {here!r}: refit it")

@@ -6,10 +6,9 @@ What is no such step is refused: the evaluator would not be what the pipeline is
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from sklearn.base import is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
@@ -35,6 +34,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 from sklearn.utils.validation import check_is_fitted
 
 from evallearn.core.game import Game
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.calibration import calibrate
 from evallearn.evaluators.squash import SQUASHES
@@ -48,7 +48,7 @@ Affine = tuple[np.ndarray, np.ndarray]
 """(A [n_in, n_out], c [n_out]): x becomes x A + c."""
 
 
-def linear_weights(model: Any, game: Game) -> Affine:
+def linear_weights(model: BaseEstimator, game: Game) -> Affine:
     """Return (weights [n_features], bias []) of the pipeline before it is squashed. Raises EvaluatorError.
 
     A classifier's is half its log odds, so that tanh gives P(win) - P(loss); a regressor's is its prediction.
@@ -67,14 +67,14 @@ def linear_weights(model: Any, game: Game) -> Affine:
     return a @ coefficients, c @ coefficients + constant
 
 
-def model_name(model: Any) -> str:
+def model_name(model: BaseEstimator) -> str:
     """Return the name of the last step's class: every pipeline is a Pipeline."""
     return type(_steps(model)[-1][1]).__name__
 
 
 def squash_of(
-    model: Any, game: Game, weights: np.ndarray, bias: float, squash: str | None, records: Any
-) -> tuple[str, float, dict[str, Any]]:
+    model: BaseEstimator, game: Game, weights: np.ndarray, bias: float, squash: str | None, records: object
+) -> tuple[str, float, JsonDict]:
     """Return (squash, by what the weights are multiplied, what the file says of that choice)."""
     if squash is not None and squash not in SQUASHES:
         raise unknown("squash", squash, SQUASHES)
@@ -94,7 +94,7 @@ def squash_of(
     return squash or "tanh", 1.0, {}
 
 
-def _has_probabilities(model: Any) -> bool:
+def _has_probabilities(model: BaseEstimator) -> bool:
     """Return True for a classifier with probabilities.
 
     RidgeClassifier has none: it is least squares on -1 and 1, so that its score is a value, not log odds.
@@ -102,14 +102,14 @@ def _has_probabilities(model: Any) -> bool:
     return isinstance(model, LogisticRegression | SGDClassifier)
 
 
-def _steps(model: Any) -> list[tuple[str, Any]]:
+def _steps(model: BaseEstimator) -> list[tuple[str, BaseEstimator]]:
     """Return the named steps, pipelines within pipelines unpacked, without those that do nothing."""
     if isinstance(model, str | bytes) or hasattr(model, "__fspath__"):
         raise EvaluatorError(
             f"from_sklearn was given {model!r}: evallearn reads no pickles, they run whatever is in them; "
             "give the fitted pipeline itself"
         )
-    found: list[tuple[str, Any]] = []
+    found: list[tuple[str, BaseEstimator]] = []
     for name, step in _named(model):
         if isinstance(step, Pipeline) or hasattr(step, "best_estimator_"):
             found += [(f"{name}.{inner}", part) for inner, part in _steps(step)]
@@ -118,7 +118,7 @@ def _steps(model: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def _named(model: Any) -> list[tuple[str, Any]]:
+def _named(model: BaseEstimator) -> list[tuple[str, BaseEstimator]]:
     if isinstance(model, Pipeline):
         return list(model.steps)
     if hasattr(model, "best_estimator_"):  # a grid search
@@ -126,7 +126,7 @@ def _named(model: Any) -> list[tuple[str, Any]]:
     return [(type(model).__name__, model)]
 
 
-def _check_fitted(name: str, step: Any) -> None:
+def _check_fitted(name: str, step: BaseEstimator) -> None:
     try:
         check_is_fitted(step)
     except (NotFittedError, TypeError):
@@ -136,7 +136,7 @@ def _check_fitted(name: str, step: Any) -> None:
         ) from None
 
 
-def _check_features(steps: list[tuple[str, Any]], game: Game) -> None:
+def _check_features(steps: list[tuple[str, BaseEstimator]], game: Game) -> None:
     ours = tuple(game.feature_names)
     for name, step in steps:
         n = getattr(step, "n_features_in_", len(ours))
@@ -155,7 +155,7 @@ def _check_features(steps: list[tuple[str, Any]], game: Game) -> None:
         return  # the first step says what goes in
 
 
-def _check_width(name: str, step: Any, n: int) -> None:
+def _check_width(name: str, step: BaseEstimator, n: int) -> None:
     """Refuse a step of another width than the one before it: steps fitted one by one may not fit each other."""
     width = getattr(step, "n_features_in_", n)
     if width != n:
@@ -166,7 +166,7 @@ def _check_width(name: str, step: Any, n: int) -> None:
 
 
 # --- steps ---------------------------------------------------------------------------------------------------------
-def _fold(name: str, step: Any, n: int) -> Affine:
+def _fold(name: str, step: BaseEstimator, n: int) -> Affine:
     if getattr(step, "clip", False):
         raise EvaluatorError(
             f"step {name!r} ({type(step).__name__}) clips, which no weight can do: fit it with clip=False"
@@ -191,7 +191,7 @@ def _fold(name: str, step: Any, n: int) -> Affine:
     )
 
 
-def _scaled(n: int, minus: Any = None, by: Any = None) -> Affine:
+def _scaled(n: int, minus: ArrayLike | None = None, by: ArrayLike | None = None) -> Affine:
     """Return the affine map of x to (x - minus) / by."""
     inverse = np.ones(n) if by is None else 1.0 / np.asarray(by, float)
     return np.diag(inverse), np.zeros(n) if minus is None else -np.asarray(minus, float) * inverse
@@ -206,7 +206,7 @@ def _projected(step: PCA | TruncatedSVD) -> Affine:
 
 
 # --- the model -----------------------------------------------------------------------------------------------------
-def _model(name: str, model: Any) -> Affine:
+def _model(name: str, model: BaseEstimator) -> Affine:
     """Return (coefficients [n], constant []) of the last step, before they are squashed."""
     kind = f"step {name!r} ({type(model).__name__})"
     if not isinstance(model, REGRESSORS + CLASSIFIERS):

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -124,7 +123,7 @@ class Layout:
         return total.tolist()  # type: ignore[no-any-return]  # a list of ints
 
     # --- for kernels -------------------------------------------------------------------------------------------------
-    def bindings(self) -> dict[str, Any]:
+    def bindings(self) -> dict[str, int]:
         """Return the compile-time sizes of patterns_kernel.py."""
         return {
             "N_STACKS": len(self.stacks),
@@ -162,7 +161,7 @@ class Layout:
         """Return the height of the highest stack."""
         return max(map(len, self.stacks))
 
-    def _by_stack(self) -> dict[str, Any]:
+    def _by_stack(self) -> dict[str, np.ndarray]:
         """Return for each stack its height and kind, its cells, the number of each content, what it adds, and where."""
         values, n_stacks = self.game.cell_values, len(self.stacks)
         kinds = [numbers for n, numbers in enumerate(self._numbers) if numbers not in self._numbers[:n]]
@@ -176,9 +175,9 @@ class Layout:
             if len(touched := np.flatnonzero(self.codes[n].any(axis=0))):
                 span[n] = touched[0], touched[-1] + 1
         shape = [(len(cells), kinds.index(numbers)) for cells, numbers in zip(self.stacks, self._numbers, strict=True)]
-        return {"shape": shape, "stack": stack, "number": number, "span": span, "codes": self.codes}
+        return {"shape": np.array(shape), "stack": stack, "number": number, "span": span, "codes": self.codes}
 
-    def _by_cell(self) -> dict[str, Any]:
+    def _by_cell(self) -> dict[str, np.ndarray]:
         """Return the places that each cell belongs to, one list behind the other.
 
         There value v adds v times `step`.

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evallearn.core.game import Game, State
+from evallearn.core.shapes import Json
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.squash import SQUASHES
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 class LinearEval(FeatureEval):
@@ -28,7 +32,7 @@ class LinearEval(FeatureEval):
         game: Game,
         weights: np.ndarray,
         bias: np.ndarray | None = None,
-        made: Mapping[str, Any] | None = None,
+        made: Json | None = None,
         *,
         squash: str = "tanh",
     ) -> None:
@@ -70,14 +74,14 @@ class LinearEval(FeatureEval):
     @classmethod
     def from_sklearn(
         cls,
-        model: Any,
+        model: BaseEstimator,
         game: Game,
-        made: Mapping[str, Any] | None = None,
+        made: Json | None = None,
         *,
         name: str | None = None,
         scale: float = 1.0,
         squash: str | None = None,
-        records: Any = None,
+        records: object = None,
     ) -> LinearEval:
         """Return a fitted scikit-learn pipeline as an evaluator; all phases get its weights.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from evallearn.core.game import Game
+from evallearn.core.shapes import Json
 from evallearn.errors import EvaluatorError
-from evallearn.evaluators.features import FeatureEval
+from evallearn.evaluators.features import FeatureEval, Field
 
 TENSORS = ("w1", "b1", "w2", "b2", "w3", "b3")
 
@@ -25,7 +25,7 @@ class MlpEval(FeatureEval):
     kind = "mlp"
     template = Path(__file__).with_name("mlp_kernel.py")
 
-    def __init__(self, game: Game, tensors: Mapping[str, np.ndarray], made: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, game: Game, tensors: Mapping[str, np.ndarray], made: Json | None = None) -> None:
         super().__init__(game, made)
         if set(tensors) != set(TENSORS):
             raise EvaluatorError(
@@ -71,7 +71,7 @@ class MlpEval(FeatureEval):
     def tensors(self) -> dict[str, np.ndarray]:
         return self._tensors
 
-    def scratch(self) -> list[Any]:
+    def scratch(self) -> list[Field]:
         return [*super().scratch(), ("hidden1", "f4", (self.h1,)), ("hidden2", "f4", (self.h2,))]
 
     def sizes(self) -> dict[str, int]:

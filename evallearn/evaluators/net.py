@@ -16,12 +16,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game
+from evallearn.core.shapes import Json
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.squash import squash
@@ -52,7 +54,7 @@ class Foretelling(FeatureEval):
 
     nets: int
 
-    def __init__(self, game: Game, made: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, game: Game, made: Json | None = None) -> None:
         super().__init__(game, made)
         self.levels = levels_of(game)
         self.steps = np.diff(self.levels)
@@ -103,7 +105,7 @@ class NetEval(Foretelling):
         game: Game,
         tensors: Mapping[str, np.ndarray],
         activation: str = "relu",
-        made: Mapping[str, Any] | None = None,
+        made: Json | None = None,
     ) -> None:
         super().__init__(game, made)
         if activation not in ACTIVATIONS:
@@ -175,7 +177,7 @@ class NetEval(Foretelling):
         return {**self._tensors, "activation": np.array([ACTIVATIONS.index(self.activation)], np.int16)}
 
     @classmethod
-    def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], made: Mapping[str, Any]) -> NetEval:
+    def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], made: Json) -> NetEval:
         """Return the net from what `tensors` returned, as its inverse; they may be a stranger's."""
         code = tensors["activation"]
         if code.shape != (1,) or not 0 <= int(code[0]) < len(ACTIVATIONS):
@@ -193,7 +195,7 @@ class NetEval(Foretelling):
             evaluate_mover=module.evaluate_mover if by_mover else None,
         )
 
-    def kernels(self) -> Any:
+    def kernels(self) -> ModuleType:
         """Return net_kernel.py for this game and these sizes."""
         from evallearn.compiled.specialise import specialise
 

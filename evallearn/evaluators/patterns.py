@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from evallearn.core.digest import digest
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game, State
 from evallearn.core.patterns import PatternSet
+from evallearn.core.shapes import Json, JsonDict
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval, fixed_positions
 from evallearn.evaluators.layout import Layout
@@ -38,7 +39,7 @@ class PatternEval(FeatureEval):
 
     kind = "patterns"
 
-    def __init__(self, layout: Layout, tables: np.ndarray, unit: float, made: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, layout: Layout, tables: np.ndarray, unit: float, made: Json | None = None) -> None:
         """Take tables, int16[n_groups, entries of the layout], and unit: what 1 is worth, a power of two."""
         self.layout = layout
         super().__init__(layout.game, made)
@@ -55,7 +56,7 @@ class PatternEval(FeatureEval):
 
     @classmethod
     def from_weights(
-        cls, layout: Layout, weights: np.ndarray, made: Mapping[str, Any] | None = None, *, finest: float = 0.0
+        cls, layout: Layout, weights: np.ndarray, made: Json | None = None, *, finest: float = 0.0
     ) -> PatternEval:
         """Return the evaluator of weights float[n_groups, entries], rounded to 16 bits, the largest just fitting.
 
@@ -116,7 +117,7 @@ class PatternEval(FeatureEval):
         return EvalKernel(params=params, evaluate_player=module.evaluate_player, evaluate_mover=module.evaluate_mover)
 
     # --- files -------------------------------------------------------------------------------------------------------
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> JsonDict:
         return {"names": [], "hash": cell_hash(self.game)}
 
     def tensors(self) -> dict[str, np.ndarray]:
@@ -136,7 +137,7 @@ class PatternEval(FeatureEval):
         }
 
     @classmethod
-    def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], made: Mapping[str, Any]) -> PatternEval:
+    def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], made: Json) -> PatternEval:
         """Return the evaluator from what `tensors` returned, as its inverse; they may be a stranger's."""
         squares, by, unit = tensors["squares"], tensors["by"], tensors["unit"]
         if squares.ndim != 2 or by.shape != (2,) or unit.shape != (1,) or set(by.tolist()) - {0, 1}:
@@ -150,7 +151,7 @@ class PatternEval(FeatureEval):
         return cls(layout, flat.reshape(layout.n_groups, layout.entries), float(unit[0]), made)
 
 
-def kernels(layout: Layout, scale: float) -> Any:
+def kernels(layout: Layout, scale: float) -> ModuleType:
     """Return patterns_kernel.py for these patterns; the game must have rules with cells."""
     from evallearn.compiled.specialise import specialise
 
@@ -213,7 +214,7 @@ def _cell_hash_of_class(game_class: type[Game]) -> str:
 
 
 def _cell_hash(game: Game) -> str:
-    shape: tuple[Any, ...] = (
+    shape: tuple[object, ...] = (
         game.name,
         game.n_phases,
         game.n_cells,

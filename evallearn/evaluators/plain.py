@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game, S
@@ -19,7 +18,7 @@ class FunctionEval(Evaluator[S]):
     end of the game.
     """
 
-    def __init__(self, game: Game[S, Any], function: Callable[[S, int], float]) -> None:
+    def __init__(self, game: Game[S], function: Callable[[S, int], float]) -> None:
         self.game, self.function = game, function
         self.name = getattr(function, "__name__", "function")
         self.low, self.high = game.utility_range
@@ -37,7 +36,7 @@ class FunctionEval(Evaluator[S]):
             raise self._beyond(s, player, value)
         return min(max(value, self.lowest), self.highest)
 
-    def _beyond(self, s: S, player: int, value: Any) -> EvaluatorError:
+    def _beyond(self, s: S, player: int, value: object) -> EvaluatorError:
         game = self.game
         where = f"{self.name}(s, {player}) is {value!r} in {game.name} position {game.to_text(s)!r}: an Eval stays"
         if game.has("won"):

@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game
+from evallearn.core.shapes import Json
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import fixed_positions
 from evallearn.evaluators.net import ACTIVATIONS, LANES, Foretelling, NetEval
@@ -57,7 +57,7 @@ class QuantisedNet(Foretelling):
     incremental = True
     """False: the kernel adds everything at every position; the values are the same."""
 
-    def __init__(self, game: Game, tensors: Mapping[str, np.ndarray], made: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, game: Game, tensors: Mapping[str, np.ndarray], made: Json | None = None) -> None:
         super().__init__(game, made)
         if set(tensors) != set(NUMBERS):
             raise EvaluatorError(
@@ -166,7 +166,7 @@ class QuantisedNet(Foretelling):
         from evallearn.compiled.specialise import specialise
 
         by_mover = rules.features_mover is not None
-        module: Any = specialise(
+        module = specialise(
             TEMPLATE,
             rules,
             MIDDLE=self.middle,
@@ -234,7 +234,7 @@ def reach_of(weights: np.ndarray, biases: np.ndarray) -> int:
 
 
 # --- from a net ------------------------------------------------------------------------------------------------------
-def quantise(net: NetEval, made: Mapping[str, Any] | None = None) -> QuantisedNet:
+def quantise(net: NetEval, made: Json | None = None) -> QuantisedNet:
     """Return the net in whole numbers; its hidden units get the room they need in the game's fixed positions."""
     t, game, bounded = net.tensors(), net.game, net.activation != "relu"
     far, peaks = _extremes(net)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -53,7 +52,7 @@ class SolvedEval(Evaluator):
         """Return the state without tables: they do not travel by pickle, a worker has them, too."""
         return {**self.__dict__, "endgames": None, "solved": self._given}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         if self._given is None:
             game: Game = getattr(self.game, "plain", self.game)
@@ -127,7 +126,7 @@ class SolvedEval(Evaluator):
 
         params = with_field(below.params, "solved", self.endgames.memory.ctypes.data)
         if isinstance(self.endgames, KnownValues):
-            known: Any = specialise(
+            known = specialise(
                 KNOWN_TEMPLATE,
                 rules,
                 probe=self.endgames.probe,
@@ -138,18 +137,16 @@ class SolvedEval(Evaluator):
             return EvalKernel(params=params, evaluate_player=known.evaluate_player)
         if below.evaluate_mover is None:
             return None
-        module: Any = specialise(
-            TEMPLATE, rules, probe=self.endgames.probe, below=below.evaluate_mover, SCALE=self.scale
-        )
+        module = specialise(TEMPLATE, rules, probe=self.endgames.probe, below=below.evaluate_mover, SCALE=self.scale)
         return EvalKernel(params=params, evaluate_player=module.evaluate_player, evaluate_mover=module.evaluate_mover)
 
 
-def with_field(record: Any, name: str, number: int) -> np.ndarray:
+def with_field(record: np.ndarray | np.record, name: str, number: int) -> np.ndarray:
     """Return a copy of the record with one word more.
 
     It is the first, for Numba takes a record that only goes on for the other.
     """
-    kinds: Any = record.dtype.fields
+    kinds = dict(record.dtype.fields or {})
     larger = np.zeros(1, np.dtype([(name, np.uint64), *((k, kinds[k][0]) for k in kinds)], align=True))
     for k in kinds:
         larger[k] = record[k]

@@ -7,38 +7,65 @@ zoo/GAME/NAME.json           the card; benchmarks/zoo_card.py makes both
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, get_type_hints
 
 from evallearn.core.digest import parse_json
-from evallearn.core.shapes import ALL, has_shape
+from evallearn.core.shapes import build, has_shape, shape_of
 from evallearn.errors import EvaluatorError, SpecError, unknown
 
 MOST_BYTES = 1_000_000
 """Of a file: a wheel with one for every game is still small."""
-MATCH = {
-    "opponent": str, "elo": float, "low": float, "high": float, "games": int, "wins": int, "draws": int, "losses": int,
-    "limit": str, "openings": str,
-}  # fmt: skip
-QUALITY = {
-    "on": str, "n_records": int, "log_loss": float, "baseline_log_loss": float, "sign_accuracy": (float, None),
-    "calibration_error": float,
-}  # fmt: skip
-CARD = {
-    "game": str,
-    "name": str,
-    "kind": str,
-    "command": str,
-    "seed": int,
-    "learned_from": {ALL: int},
-    "minutes": float,
-    "bytes": int,
-    "evallearn": str,
-    "matches": [MATCH],
-    "quality": QUALITY,
-}
-"""What a card tells. command: what made the file, and where options were renamed since, `repeat`, the same today;
-learned_from: games, or records; minutes: of that, by the clock; matches: against each hand-written heuristic; quality:
-how well it foretells the games of those matches."""
+
+
+class CardMatch(TypedDict):
+    """Against a hand-written heuristic; Elo with its interval."""
+
+    opponent: str
+    elo: float
+    low: float
+    high: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    limit: str
+    openings: str
+
+
+class CardQuality(TypedDict):
+    """How well an evaluator foretells the games of those matches."""
+
+    on: str
+    n_records: int
+    log_loss: float
+    baseline_log_loss: float
+    sign_accuracy: float | None
+    calibration_error: float
+
+
+class NewCard(TypedDict):
+    """What a card tells but for renamed options.
+
+    command: what made the file; learned_from: games, or records; minutes: of that, by the clock.
+    """
+
+    game: str
+    name: str
+    kind: str
+    command: str
+    seed: int
+    learned_from: dict[str, int]
+    minutes: float
+    bytes: int
+    evallearn: str
+    matches: list[CardMatch]
+    quality: CardQuality
+
+
+class Card(NewCard, total=False):
+    """`repeat`: the command of today, where options were renamed since."""
+
+    repeat: str
 
 
 def zoo_folder() -> Path:
@@ -71,19 +98,19 @@ def zoo_file(name: str, game: str = "*") -> Path:
     return zoo_folder() / f"{whole}.safetensors"
 
 
-def read_card(name: str) -> dict[str, Any]:
+def read_card(name: str) -> Card:
     """Return the card of a shipped evaluator."""
     path = zoo_file(name).with_suffix(".json")
     try:
-        card: Any = parse_json(path.read_bytes())
+        card = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise EvaluatorError(f"the card {path} cannot be read ({error}): install evallearn again") from None
-    missing = [k for k, shape in CARD.items() if not has_shape(card, {k: shape})]
+    missing = [k for k, kind in get_type_hints(NewCard).items() if not has_shape(card, {k: shape_of(kind)})]
     if missing:
         raise EvaluatorError(f"the card {path} does not tell its {', '.join(missing)}: install evallearn again")
-    return dict(card)
+    return build(Card, card)
 
 
-def hardest(card: dict[str, Any]) -> dict[str, Any] | None:
+def hardest(card: Card) -> CardMatch | None:
     """Return the card's match against the best hand-written heuristic: the one that it beats by least."""
-    return min(card["matches"], key=lambda m: float(m["elo"]), default=None)
+    return min(card["matches"], key=lambda m: m["elo"], default=None)

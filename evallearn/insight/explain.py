@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -103,7 +103,7 @@ def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[f
     )
 
 
-def _squash(evaluator: Any) -> str:
+def _squash(evaluator: object) -> str:
     while hasattr(evaluator, "below"):  # a layer over another evaluator
         evaluator = evaluator.below
     return str(getattr(evaluator, "squash", "tanh"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from evallearn.agents import SearchAgent
 from evallearn.arena import MatchConfig, play_match
 from evallearn.core.game import Game
 from evallearn.core.search import Limits
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import DataError
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.linear import LinearEval
@@ -50,7 +50,7 @@ class FeatureWorth:
     partner_correlation: float
     inflation: float
     """Variance inflation: 1 on its own; above 10 its weight means little without those of others."""
-    match: dict[str, Any] | None = None
+    match: JsonDict | None = None
     """The evaluator with it against the evaluator without it: elo, low, high, games."""
 
     @property
@@ -85,7 +85,7 @@ class FeatureStudy:
     correlation: tuple[tuple[float, ...], ...]
     """Of the features with each other, in the order of `features`."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return plain dicts, lists and numbers, for json.dump."""
         plain = asdict(self)
         more = [{**f, "constant": w.constant} for f, w in zip(plain["features"], self.features, strict=True)]
@@ -112,7 +112,7 @@ class Study:
             raise DataError(f"{game.name} has no features, there is nothing to study: give it feature_names")
         self.stream, self.game, self.resamples, self.seed = stream, game, resamples, seed
         self.given = evaluator
-        self.matches: dict[int, dict[str, Any]] = {}
+        self.matches: dict[int, JsonDict] = {}
 
     def fit(self) -> None:
         """Fit a linear evaluator on all features, and study what the training records say about each."""
@@ -130,7 +130,7 @@ class Study:
         predicts = [predictor(e) for e in self.reduced]
         self.dropped = self._compare(predictor(self.full), lambda b, i: predicts[i](b.features, b.phase))
 
-    def _without(self, i: int, made: dict[str, Any]) -> LinearEval:
+    def _without(self, i: int, made: JsonDict) -> LinearEval:
         """Fit a linear evaluator without feature i; where no other varies, return the best constant."""
         varies = self.weights.deviation > 0.0
         if not varies[i]:

@@ -113,7 +113,7 @@ class TdRun:
             raise DataError(f"{error}; or delete it: the next net is then compared with none") from None
         if path.exists():
             remedy = "delete it: the learning goes on, and its curve begins anew"
-            self.curve = read_checked(path, remedy).get("curve", [])
+            self.curve = read_checked(path, remedy).get("curve", [])  # type: ignore[assignment]  # checked below
             if not isinstance(self.curve, list) or not all(map(is_point, self.curve)):
                 raise DataError(f"{path} holds what is no learning curve: {remedy}")
 

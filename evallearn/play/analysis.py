@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
-from typing import Any
 
 from evallearn.agents import default_limits
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.search import Limits, Search, SearchResult
+from evallearn.core.shapes import Json, JsonDict
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import Interrupted, SearchError, SpecError
 from evallearn.play.seats import default_agent, make_evaluator
@@ -44,7 +44,7 @@ class Answer:
     setting: str
     """The search and its options, as people see them."""
     search: str
-    settings: Mapping[str, Any]
+    settings: Json
     action: str
     value: float
     standard_error: float | None
@@ -77,7 +77,7 @@ class Analysis:
     stopped: bool
     """True after Ctrl-C: it is the best so far."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return plain JSON."""
         names = {"evaluator": "eval", "answer": "analysis"}
         told = {names.get(k, k): v for k, v in asdict(self).items()}
@@ -97,7 +97,7 @@ def analyse(
     search: str | None = None,
     compare: bool = False,
     seed: int = 1,
-    thinking: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    thinking: Callable[[], AbstractContextManager[object]] = nullcontext,
     on_refused: Callable[[str], None] = lambda text: None,
 ) -> Analysis:
     """Return the best actions of a position, what they are worth, and the line that is expected.
@@ -169,7 +169,7 @@ class _Task:
         evaluator: Evaluator,
         limits: Limits,
         seed: int,
-        thinking: Callable[[], AbstractContextManager[Any]],
+        thinking: Callable[[], AbstractContextManager[object]],
     ) -> None:
         self.game, self.s, self.evaluator, self.limits, self.seed = game, s, evaluator, limits, seed
         self.thinking, self.stopped = thinking, False

@@ -23,11 +23,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
-from evallearn.core.search import Limits, SearchResult
+from evallearn.core.search import Limits, Search, SearchResult
 from evallearn.search import plies_to_end, search_for
 from evallearn.search.common.requirements import is_minimax
 
@@ -100,7 +99,7 @@ class Judge:
         self.same = SAME * (high - low)
         self.certain = (low, high) if is_minimax(game) else ()
         """Values that are proven wherever they occur."""
-        self._search: Any = None
+        self._search: Search | None = None
         self._last: tuple[State, Analysis] | None = None
 
     def analyse(self, s: State) -> Analysis:
@@ -174,7 +173,7 @@ class Judge:
         if type(self.game).solved is Game.solved:  # a game that knows all needs none
             self._searcher()
 
-    def _searcher(self) -> Any:
+    def _searcher(self) -> Search:
         if self._search is None:
             self._search = search_for(self.game, self.evaluator, sound=True)
         return self._search

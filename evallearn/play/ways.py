@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
 from evallearn.core.search import Search
+from evallearn.core.shapes import Json
 from evallearn.errors import SearchError, unknown
 from evallearn.search import SEARCHES, named_search, usual_search
 
@@ -19,7 +19,7 @@ class Way:
 
     title: str
     search: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Json = field(default_factory=dict)
 
     def build(self, game: Game, evaluator: Evaluator) -> Search:
         return named_search(self.search, game, evaluator, **self.settings)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.settings import SEED, Settings, setting, whole
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import DataError, EvaluatorError
 from evallearn.quality.figures import Figure, bounded_mean
 from evallearn.quality.formatting import choices_verdict, swing_verdict, thrash_verdict, values_verdict
@@ -45,7 +45,7 @@ class Quality:
     verdicts: dict[str, str]
     """A sentence each for choices, values, swing and thrashing, as far as there is one."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         return {
             "name": self.name,
             **self.measured.to_json(),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +13,9 @@ from evallearn.agents import SearchAgent, default_limits, parse_evaluator
 from evallearn.arena import MatchConfig, MatchResult, play_match
 from evallearn.arena.records import GameRecord, play_over
 from evallearn.core.files import write_json
-from evallearn.core.game import CHANCE, Game
+from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.search import Limits
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators import FeatureEval, save_evaluator
 from evallearn.evaluators.zoo import MOST_BYTES, zoo_name
@@ -50,7 +50,7 @@ def make_card(
     seed: int = 1,
     workers: int = 1,
     on_progress: Callable[[str], Progress] = lambda title: lambda done, total: None,
-) -> dict[str, Any]:
+) -> JsonDict:
     """Play the matches and return the card; the same arguments give the same card, on any number of workers."""
     game = evaluator.game
     limits = limits or card_limits(game)
@@ -71,7 +71,7 @@ def make_card(
         "name": name,
         "kind": evaluator.kind,
         "command": command,
-        "seed": int(evaluator.made.get("seed", 0)),
+        "seed": int(str(evaluator.made.get("seed", 0))),
         "learned_from": learned_from,
         "minutes": round(float(minutes), 2),
         "evallearn": __version__,
@@ -80,7 +80,7 @@ def make_card(
     }
 
 
-def match_row(opponent: str, found: MatchResult, limits: Limits, seed: int) -> dict[str, Any]:
+def match_row(opponent: str, found: MatchResult, limits: Limits, seed: int) -> JsonDict:
     """Return a match as cards have it: the figures, and the conditions under which they hold."""
     elo = found.elo
     return {
@@ -93,9 +93,9 @@ def match_row(opponent: str, found: MatchResult, limits: Limits, seed: int) -> d
     }  # fmt: skip
 
 
-def foresight(evaluator: FeatureEval, played: Sequence[GameRecord]) -> dict[str, Any]:
+def foresight(evaluator: FeatureEval, played: Sequence[GameRecord]) -> JsonDict:
     """Measure how well the evaluator, without search, predicts how these games end: log loss, calibration and so on."""
-    game, states, players, outcomes, numbers = evaluator.game, list[Any](), list[int](), list[float](), list[int]()
+    game, states, players, outcomes, numbers = evaluator.game, list[State](), list[int](), list[float](), list[int]()
     for number, record in enumerate(played):
         found = play_over(game, record)
         for s in found.states[found.opening_plies : -1]:
@@ -110,14 +110,15 @@ def foresight(evaluator: FeatureEval, played: Sequence[GameRecord]) -> dict[str,
     middle, scale = (high + won) / 2, (high - won) / 2
     shares, ends = ((np.asarray(x) - middle) / scale for x in (values, outcomes))
     stream = ArrayStream(shares[:, None], ends, game=np.array(numbers), test_share=0.0)
-    metrics = measure(lambda x, phase: x[:, 0], stream, "train").to_json()
-    told = {k: metrics[k] if metrics[k] is None else round(metrics[k], 4) for k in FIGURES}
+    metrics = measure(lambda x, phase: x[:, 0], stream, "train")
+    figures = {k: getattr(metrics, k) for k in FIGURES}
+    told = {k: None if x is None else round(x, 4) for k, x in figures.items()}
     return {"on": f"positions of {len(played)} games of the matches", **told}
 
 
-def add_to_zoo(evaluator: FeatureEval, card: dict[str, Any], folder: Path) -> Path:
+def add_to_zoo(evaluator: FeatureEval, card: JsonDict, folder: Path) -> Path:
     """Write the file and its card; the header of the file holds the command of the card."""
-    path: Path = folder / f"{zoo_name(card['game'], card['name'])}.safetensors"
+    path: Path = folder / f"{zoo_name(str(card['game']), str(card['name']))}.safetensors"
     shipped = copy(evaluator)
     shipped.made = {**evaluator.made, "name": card["name"], "command": card["command"]}
     save_evaluator(shipped, path)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from evallearn.arena.bootstrap import bootstrap_mean
+from evallearn.core.shapes import JsonDict
 from evallearn.core.shares import share_of
 
 RESAMPLES = 300
@@ -147,6 +147,6 @@ def spearman(x: np.ndarray, y: np.ndarray) -> float:
     return float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum())) if a.any() else 0.0
 
 
-def plain(value: Any) -> Any:
+def plain(value: Figure | None) -> JsonDict | None:
     """Return a Figure, or None, for json.dump."""
-    return value.to_json() if isinstance(value, Figure) else value
+    return dict(value.to_json()) if value else None

@@ -18,12 +18,11 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from evallearn.agents import SearchAgent
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
-from evallearn.core.search import Limits
+from evallearn.core.search import Limits, Search
 from evallearn.core.workers import imap, keep_workers
 from evallearn.data.boards import on_fastest_floor
 from evallearn.errors import SearchError, SpecError
@@ -153,7 +152,7 @@ class GamePlayer:
     game: Game
     evaluator: Evaluator
     seed: int
-    _tools: Any = field(default=None, init=False, repr=False)
+    _tools: tuple[SearchAgent, Game] | None = field(default=None, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_tools": None}
@@ -165,7 +164,7 @@ class GamePlayer:
             agent = SearchAgent(self.game, self.evaluator, limits, random_ties=True)
             agent.prepare()
             self._tools = agent, on_fastest_floor(self.game)
-        return self._tools  # type: ignore[no-any-return]
+        return self._tools
 
     def __call__(self, number: int) -> list[Drawn]:
         agent, game = self.prepare()
@@ -200,7 +199,7 @@ class Judge:
     evaluator: Evaluator
     limits: Limits | None
     """None: solve the game."""
-    _search: Any = field(default=None, init=False, repr=False)
+    _search: Search | None = field(default=None, init=False, repr=False)
     _solution: Solution | None = field(default=None, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
@@ -258,8 +257,10 @@ class Judge:
 
     def _each(self, s: State) -> tuple[dict[Action, float], bool]:
         """Search each action on its own, a ply less deep: it may be proven while others are not."""
-        game, player = self.game, self.game.to_play(s)
-        limits = replace(self.limits, depth=self.limits.depth - 1) if self.limits.depth else self.limits  # type: ignore[union-attr, type-var]
+        assert self._search is not None
+        assert self.limits is not None
+        game, player, depth = self.game, self.game.to_play(s), self.limits.depth
+        limits = replace(self.limits, depth=depth - 1) if depth else self.limits
         values, exact = {}, True
         for a in game.actions(s):
             t = game.result(s, a)
@@ -275,6 +276,8 @@ class Judge:
 
     def _all(self, s: State) -> tuple[dict[Action, float], bool]:
         """Search all actions at once."""
+        assert self._search is not None
+        assert self.limits is not None
         found = self._search.search(s, self.limits, action_values=True)
         if found.action_values is None:
             raise self._too_little(s)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
 from evallearn.core.search import Limits
+from evallearn.core.shapes import JsonDict
 from evallearn.quality.figures import (
     SAME,
     Figure,
@@ -87,7 +88,7 @@ class Measured:
     left_out: tuple[str, ...]
     """Why a figure is None, in sentences."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         figures = ("agreement", "kept", "loss", "order", "correlation", "brier", "signs")
         return {
             "positions": self.positions,
@@ -110,7 +111,7 @@ def measured(evaluator: Evaluator, suite: Suite, *, depth: int = 1, seed: int = 
     truth = np.array([item.value for item in suite.items])
     follows = correlation(spearman, said, truth, seed=seed)
     reasons = [left_out, *_why_none(suite), None if follows else NO_SPREAD]
-    chosen: Any = _choice_figures(suite, choices)
+    chosen = _choice_figures(suite, choices)
     return Measured(
         positions=len(suite.items),
         depth=depth,
@@ -119,12 +120,25 @@ def measured(evaluator: Evaluator, suite: Suite, *, depth: int = 1, seed: int = 
         random=_random(suite, choices),
         losses=_losses(suite.game, choices),
         most_lost=_most_lost(choices),
-        **chosen,
+        agreement=chosen["agreement"],
+        kept=chosen["kept"],
+        loss=chosen["loss"],
+        order=chosen["order"],
         **values,
     )
 
 
-NO_VALUES: dict[str, Any] = {"brier": None, "signs": None, "phases": (), "calibration": None, "slope": None}
+class Values(TypedDict):
+    """The figures of a comparison of values."""
+
+    brier: Figure | None
+    signs: Figure | None
+    phases: tuple[PhaseErrors, ...]
+    calibration: Metrics | None
+    slope: float | None
+
+
+NO_VALUES: Values = {"brier": None, "signs": None, "phases": (), "calibration": None, "slope": None}
 NO_SPREAD = "The correlation of values is left out: the reference has the same value for all positions."
 
 
@@ -199,7 +213,7 @@ def _shares(game: Game, values: Sequence[float] | np.ndarray) -> np.ndarray:
     return (np.asarray(values, np.float64) - (low + high) / 2) / ((high - low) / 2)
 
 
-def _values(suite: Suite, said: np.ndarray) -> dict[str, Any]:
+def _values(suite: Suite, said: np.ndarray) -> Values:
     v, truth = _shares(suite.game, said), _shares(suite.game, [item.value for item in suite.items])
     errors = _sign_errors(suite, v, truth)
     return {

@@ -6,13 +6,13 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 from time import thread_time
-from typing import Any
 
 import numpy as np
 
 from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.shares import Share, share_of
 from evallearn.errors import SpecError
+from evallearn.evaluators import FeatureEval
 
 TEMPLATE = Path(__file__).with_name("choices_kernel.py")
 GAMES = 32
@@ -60,17 +60,17 @@ class Loss:
 class Chooser:
     """An evaluator with a search of one ply, many positions at a time."""
 
-    def __init__(self, evaluator: Any) -> None:
+    def __init__(self, evaluator: FeatureEval) -> None:
         """Compile the kernel. Raises SpecError for an evaluator without one."""
         from evallearn.compiled.specialise import announce, specialise
 
         game, kernel = evaluator.game, evaluator.kernel()
-        if kernel is None:
+        rules = game.rules
+        if kernel is None or rules is None:
             raise SpecError(
                 f"{game.name} is no two-player zero-sum game on the compiled floor: write its `rules` first"
             )
-        rules = game.rules
-        self.module: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
+        self.module = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
         announce(f"the {evaluator.kind} Eval of {game.name}", self.module.choose)
         self.params = kernel.params.copy()
         self.buffer = np.zeros(max(rules.max_actions, rules.max_outcomes), np.int32)
@@ -88,7 +88,7 @@ def played(game: Game, chooser: Chooser, n: int, seed: int = 1) -> Positions:
 
     The same seed gives the same positions.
     """
-    rng, words, rolls = random.Random(seed), list[Any](), list[int]()
+    rng, words, rolls = random.Random(seed), list[np.ndarray](), list[int]()
     boards: list[tuple[State, int]] = [(game.initial(), 0)] * GAMES
     while len(words) < n:
         fell = [_roll(game, s, rng) for s, _ in boards]
@@ -120,7 +120,7 @@ def _after(game: Game, s: State, ply: int, roll: int, best: int, rng: random.Ran
     return (game.initial(), 0) if game.is_terminal(s) else (s, ply + 1)
 
 
-def measure_loss(one: Any, other: Any, n: int, seed: int = 1) -> Loss:
+def measure_loss(one: FeatureEval, other: FeatureEval, n: int, seed: int = 1) -> Loss:
     """Measure how `other` differs from `one` on n positions of games that `one` plays against itself."""
     choosers = Chooser(one), Chooser(other)
     at = played(one.game, choosers[0], n, seed)

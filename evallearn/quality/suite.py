@@ -19,10 +19,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from evallearn.core.files import write_atomically
 from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.shapes import Json, JsonDict
 from evallearn.errors import DataError, GameError
 
 FORMAT, VERSION = "evallearn suite", 1
@@ -90,9 +91,9 @@ def suite_lines(suite: Suite) -> Iterator[str]:
         yield json.dumps(_plain(suite, item))
 
 
-def _plain(suite: Suite, item: Item) -> dict[str, Any]:
+def _plain(suite: Suite, item: Item) -> JsonDict:
     game, s = suite.game, item.state
-    line: dict[str, Any] = {"position": game.to_text(s)}
+    line: JsonDict = {"position": game.to_text(s)}
     if item.values is None:
         line |= {"value": item.value, "player": item.player}
     else:
@@ -110,6 +111,10 @@ def read_suite(path: Path | str, game: Game) -> Suite:
     reader = _Reader(Path(path), game)
     with open(path, "rb") as file:
         return reader.suite(iter(lambda: file.readline(LONGEST_LINE + 1), b""))
+
+
+Unchecked: TypeAlias = object
+"""What a line of a file says."""
 
 
 class _Reader:
@@ -135,7 +140,7 @@ class _Reader:
             self.wrong("the suite ends here, without a position: make one with `evallearn suite`")
         return Suite(self.game, tuple(items), header["by"])
 
-    def header(self, line: bytes) -> dict[str, Any]:
+    def header(self, line: bytes) -> Mapping[str, Any]:
         plain = self.object(line) if line.strip() else {}
         if plain.get("format") != FORMAT:
             self.line = 1
@@ -149,7 +154,7 @@ class _Reader:
             self.wrong(f"a suite of {plain['game']!r}, not of {self.game.name!r}: name that game, or another file")
         return plain
 
-    def object(self, line: bytes) -> dict[str, Any]:
+    def object(self, line: bytes) -> Mapping[str, Any]:
         self.line += 1
         if len(line) > LONGEST_LINE or self.line > MOST_LINES:
             self.wrong(f"too long: at most {MOST_LINES:,} lines of {LONGEST_LINE:,} bytes are read; split the file")
@@ -180,13 +185,13 @@ class _Reader:
             self.wrong(f"player {_short(plain['player'])}: values of actions are to the player to move, {mover}")
         return Item(state=s, player=mover, value=max(values.values()), values=values, ply=ply, exact=exact)
 
-    def checked(self, plain: Mapping[str, Any], key: str, kind: type, otherwise: Any) -> Any:
+    def checked(self, plain: Json, key: str, kind: type, otherwise: Any) -> Any:
         value = plain.get(key, otherwise)
         if key in plain and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
             self.wrong(f"{key!r} is {_short(value)}: expected a {kind.__name__}")
         return value
 
-    def state(self, text: Any) -> State:
+    def state(self, text: Unchecked) -> State:
         if not isinstance(text, str):
             self.wrong(f"the position is {_short(text)}: expected a text")
         try:
@@ -200,14 +205,14 @@ class _Reader:
         self.seen[s] = self.line
         return s
 
-    def player(self, s: State, plain: Mapping[str, Any]) -> int:
+    def player(self, s: State, plain: Json) -> int:
         game = self.game
         player = self.checked(plain, "player", int, game.viewer(s))
         if not 0 <= player < game.n_players:
             self.wrong(f"player {_short(player)}: {game.name} has players 0 to {game.n_players - 1}")
         return int(player)
 
-    def values(self, s: State, plain: Any) -> dict[Action, float]:
+    def values(self, s: State, plain: Unchecked) -> dict[Action, float]:
         """Return the values in the game's order, one for each legal action."""
         if self.game.to_play(s) == CHANCE:
             self.wrong('the position waits for the dice: give the position after the roll, or one "value"')
@@ -234,7 +239,7 @@ class _Reader:
         return float(value)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """Return the value as it may stand in a message, however long it is."""
     text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a very long number"
     return text if len(text) <= 60 else f"{text[:57]}..."

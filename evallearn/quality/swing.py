@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.search import Limits, SearchResult
+from evallearn.core.game import Action, State
+from evallearn.core.search import Limits, Search, SearchResult
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import SpecError
 from evallearn.quality.figures import SAME, Figure, mean, plain, share
 from evallearn.quality.suite import Suite
@@ -48,7 +49,7 @@ class Swing:
     """What odd depths say above the mean of the even ones on both sides of them (and even ones below that of the odd):
     a trend does not count. The evaluator itself is depth 0. None where depth 2 is not reached."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         steps = [{"depth": s.depth, "change": plain(s.change), "turned": plain(s.turned)} for s in self.steps]
         return {
             "setting": self.setting,
@@ -92,18 +93,18 @@ def swings(
     return tuple(found)
 
 
-def _deeper(search: Any, s: Any, depth: int) -> list[SearchResult]:
+def _deeper(search: Search, s: State, depth: int) -> list[SearchResult]:
     return [search.search(s, Limits(depth=d), action_values=True) for d in range(1, depth + 1)]
 
 
-def _best(found: SearchResult, utilities: tuple[float, float]) -> set[Any]:
+def _best(found: SearchResult, utilities: tuple[float, float]) -> set[Action]:
     """Return the actions with the highest value, several where they are equal."""
     values = found.action_values or {found.action: found.value}
     highest = max(values.values()) - SAME * (utilities[1] - utilities[0])
     return {a for a, v in values.items() if v >= highest}
 
 
-def _swing(values: np.ndarray, best: Sequence[Sequence[set[Any]]], seed: int) -> Swing:
+def _swing(values: np.ndarray, best: Sequence[Sequence[set[Action]]], seed: int) -> Swing:
     """Summarise values: float64[n, depth + 1], from the evaluator itself on; best[i][d]: the best at depth d + 1."""
     depths = values.shape[1] - 1
     steps = []

@@ -21,7 +21,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from evallearn.arena.openings import openings
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.result import Result
-from evallearn.core.search import Limits
+from evallearn.core.search import Limits, Search
 from evallearn.core.shares import share_of
 from evallearn.data.boards import on_fastest_floor
 from evallearn.errors import SpecError
@@ -141,7 +140,7 @@ def _summary(counts: np.ndarray, found: Sequence[Stretch]) -> Thrash:
     )
 
 
-def _play(game: Game, search: Any, s: State, limits: Limits, rng: random.Random) -> list[Turn]:
+def _play(game: Game, search: Search, s: State, limits: Limits, rng: random.Random) -> list[Turn]:
     """Play the game from `s` to its end, or to LONGEST plies; rolls are no turns."""
     fast, turns = on_fastest_floor(game), []
     for _ in range(LONGEST):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
-from evallearn.report.formatting import Json, estimate, fixed, numbers, plain, points, short_agent, signed
+from evallearn.core.shapes import Json, numbers
+from evallearn.report.formatting import estimate, fixed, plain, points, short_agent, signed
 from evallearn.report.plots import (
     CARD,
     ENGINE,
@@ -19,10 +20,15 @@ from evallearn.report.plots import (
     REACH,
     SEARCH,
     ZERO_LINE,
+    Look,
     dot,
     drawing,
     plain_rows,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 KIND_COLOURS = {"learned": LINEAR, "handwritten": NEURAL, "search": SEARCH, "engine": ENGINE}
 """What is neither (random, zero, unknown) is grey; the page's CSS has the same classes."""
@@ -36,7 +42,7 @@ SET_SCORES = ("0", "¼", "½", "¾", "1")
 Point = tuple[float, float, float, float]
 
 
-def curve_points(curve: Any) -> list[Point]:
+def curve_points(curve: object) -> list[Point]:
     """Return the points of a curve of [sets, Elo, low, high] that are whole."""
     found = [numbers(p) for p in curve] if isinstance(curve, list | tuple) else []
     whole = [[x for x in p if x is not None] for p in found if len(p) == 4]
@@ -44,7 +50,7 @@ def curve_points(curve: Any) -> list[Point]:
 
 
 @drawing(5.9, 3.3)
-def settling(figure: Any, found: Sequence[Point]) -> str:
+def settling(figure: Figure, found: Sequence[Point]) -> str:
     """Draw Elo as the match went on, with its band. The first points vary widely: the axis fits the later ones."""
     ax = figure.add_subplot()
     x, elo, low, high = ([p[i] for p in found] for i in range(4))
@@ -72,7 +78,7 @@ def _settled(found: Sequence[Point]) -> tuple[float, float]:
 
 
 @drawing(5.2, 3.0)
-def pentanomial(figure: Any, counts: Sequence[float], scores: Sequence[str], label: str) -> str:
+def pentanomial(figure: Figure, counts: Sequence[float], scores: Sequence[str], label: str) -> str:
     """Draw how many sets gave A which share of their points; what is A's is blue, what is B's orange."""
     ax = figure.add_subplot()
     n, half = sum(counts) or 1.0, len(counts) // 2
@@ -96,14 +102,14 @@ def margins(plot_id: str, entries: Sequence[Json]) -> str:
     return drawing(5.9, 0.95 + 0.55 * len(entries))(_margins)(plot_id, entries)
 
 
-def _margins(figure: Any, entries: Sequence[Json]) -> str:
+def _margins(figure: Figure, entries: Sequence[Json]) -> str:
     ax = figure.add_subplot()
     ax.axvline(0, **ZERO_LINE)
     for y, e in enumerate(reversed(entries)):
         value, low, high = estimate(e)
         ax.plot([low, high], [y, y], color=LINEAR, linewidth=2.4)
         ax.plot([value], [y], "o", color=LINEAR, markersize=7.5)
-        at = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center", "va": "bottom"}
+        at: Look = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center", "va": "bottom"}
         ax.annotate(points(value), (value, y), **at)
     ax.set_yticks(range(len(entries)), [plain(e.get("label", "")) for e in reversed(entries)], color=INK)
     ax.set_ylim(-0.5, len(entries) - 0.3)
@@ -119,7 +125,7 @@ def ratings(plot_id: str, entries: Sequence[Json], anchor: str) -> str:
     return drawing(6.4, 1.2 + 0.42 * len(entries))(_ratings)(plot_id, entries, anchor)
 
 
-def _ratings(figure: Any, entries: Sequence[Json], anchor: str) -> str:
+def _ratings(figure: Figure, entries: Sequence[Json], anchor: str) -> str:
     ax = figure.add_subplot()
     ax.axvline(0, **ZERO_LINE)
     ax.set_xlim(*_rating_scale(entries))
@@ -152,7 +158,7 @@ def off_scale(entries: Sequence[Json]) -> bool:
     return any(estimate(e, "elo")[0] < _rating_scale(entries)[0] for e in entries)
 
 
-def _kinds_legend(figure: Any, kinds: Sequence[str]) -> None:
+def _kinds_legend(figure: Figure, kinds: Sequence[str]) -> None:
     from matplotlib.lines import Line2D
 
     known = list(dict.fromkeys(k if k in KIND_COLOURS else "other" for k in kinds))
@@ -167,7 +173,7 @@ def _kinds_legend(figure: Any, kinds: Sequence[str]) -> None:
 
 
 # --- axes ------------------------------------------------------------------------------------------------------------
-def _label(name: Any) -> str:
+def _label(name: object) -> str:
     """Return an agent's label beside an axis: its limit, and its name, cut in the middle, where names differ least."""
     said, limit = short_agent(name)
     said = " ".join(said.split())
@@ -176,7 +182,7 @@ def _label(name: Any) -> str:
     return f"{said}, {limit}" if limit else said
 
 
-def _thousands(axis: Any) -> None:
+def _thousands(axis: Axis) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis.set_major_locator(MaxNLocator(nbins=6, integer=True))

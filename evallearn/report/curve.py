@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from evallearn.report.formatting import Json, compact, duration, fixed, number, part, rows, short
+from evallearn.core.shapes import Json, number, part, rows
+from evallearn.report.formatting import compact, duration, fixed, short
 from evallearn.report.page import Sections, glossary, made, render_page, tile, top, write_page
 from evallearn.report.parts import Cell, Column, figure, figure_of, grid, table
 from evallearn.report.plots import LINEAR, NEURAL, ZERO_LINE, drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 GLOSSARY = {
     "points per game": "What a game brings on average: with the same dice from both seats, both sides looking one ply "
@@ -89,7 +94,7 @@ def _curve(result: Json) -> str:
 
 
 @drawing(5.2, 3.0)
-def learning(canvas: Any, found: Sequence[Json], key: str, label: str) -> str:
+def learning(canvas: Figure, found: Sequence[Json], key: str, label: str) -> str:
     """Draw points per game over the games that were played."""
     ax = canvas.add_subplot()
     met = [(number(p.get("games")) or 0.0, part(p.get(key))) for p in found if part(p.get(key))]
@@ -107,7 +112,7 @@ def learning(canvas: Any, found: Sequence[Json], key: str, label: str) -> str:
 
 
 @drawing(5.2, 3.0)
-def losses(canvas: Any, found: Sequence[Json]) -> str:
+def losses(canvas: Figure, found: Sequence[Json]) -> str:
     """Draw the loss over the games that were played."""
     ax = canvas.add_subplot()
     x, y = [number(p.get("games")) or 0.0 for p in found], [number(p.get("loss")) or 0.0 for p in found]
@@ -117,7 +122,7 @@ def losses(canvas: Any, found: Sequence[Json]) -> str:
     return f"loss: at the end {y[-1]:.4f}"
 
 
-def _games_axis(ax: Any) -> None:
+def _games_axis(ax: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(nbins=5))

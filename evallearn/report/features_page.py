@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from evallearn.core.shapes import Json, items, number, part, rows
 from evallearn.report import features_plots
-from evallearn.report.formatting import DASH, Json, fixed, interval, number, part, rows, signed
+from evallearn.report.formatting import DASH, fixed, interval, signed
 from evallearn.report.page import Sections, badge, glossary, made, render_page, tile, top, write_page
 from evallearn.report.parts import Cell, Column, figure, grid, table, text
 
@@ -58,7 +58,7 @@ def headline(result: Json) -> str:
     """Answer the question in one plain sentence."""
     features = _features(result)
     needed = [f for f in features if (number(part(f.get("dropped")).get("low")) or 0.0) > 0]
-    spare = len(result.get("redundant") or ())
+    spare = len(items(result.get("redundant")))
     count = f"{len(features)} features of {result.get('game', 'this game')}"
     if not needed:
         return f"None of the {count} is missed for certain when it alone is left out; {spare} could be left out."
@@ -74,7 +74,7 @@ def _tile(f: Json) -> str:
     return tile(text(f.get("name")), _loss(dropped.get("value")), f"left out; 95 %: {_between(dropped)}", said)
 
 
-def _loss(value: Any) -> str:
+def _loss(value: object) -> str:
     return fixed(value, 4, sign=True)
 
 
@@ -95,10 +95,10 @@ def _advice(result: Json) -> str:
         ("redundant", LEAVE_OUT),
         ("cautions", "To keep in mind"),
     ):
-        said = result.get(key) or ()
+        said = items(result.get(key))
         if said:
-            items = "".join(f"<li>{text(s)}</li>" for s in said)
-            cards.append(f'<div class="card"><h3>{title}</h3><ul>{items}</ul></div>')
+            listed = "".join(f"<li>{text(s)}</li>" for s in said)
+            cards.append(f'<div class="card"><h3>{title}</h3><ul>{listed}</ul></div>')
     return grid(*cards, kind="wide")
 
 
@@ -211,7 +211,7 @@ PHASES = """<p>The weights of the fitted Eval, per standard deviation of the fea
 
 # --- the heat map ----------------------------------------------------------------------------------------------------
 def _correlation(result: Json) -> str:
-    matrix, features = result.get("correlation") or [], rows(result.get("features"))
+    matrix, features = [items(row) for row in items(result.get("correlation"))], rows(result.get("features"))
     if len(matrix) != len(features) or len(features) < 2:
         return ""
     order = sorted(range(len(features)), key=lambda i: -abs(number(features[i].get("partner_correlation")) or 0.0))
@@ -232,7 +232,7 @@ def _correlation(result: Json) -> str:
 </tbody></table></div>{table(TIES, features)}"""
 
 
-def _square(value: Any, itself: bool) -> str:
+def _square(value: object, itself: bool) -> str:
     x = number(value)
     if x is None or itself:
         return f"<td{SMALL}></td>"
@@ -247,7 +247,7 @@ SMALL = f' style="{SQUARE}"'
 # --- the end ---------------------------------------------------------------------------------------------------------
 def _made(result: Json) -> str:
     facts = {
-        "records": ", ".join(map(str, result.get("folders") or ())),
+        "records": ", ".join(map(str, items(result.get("folders")))),
         "Eval that was shuffled": result.get("eval"),
         "its held-out log loss": fixed(result.get("log_loss"), 4),
         "that of the fitted Eval": fixed(result.get("fitted_log_loss"), 4),

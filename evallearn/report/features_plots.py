@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from evallearn.report.formatting import Json, cut, estimate, fixed, part, plain
+from evallearn.core.shapes import Json, part
+from evallearn.report.formatting import cut, estimate, fixed, plain
 from evallearn.report.plots import CARD, INK, LINEAR, MUTED, OTHER, drawing, whiskers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME_LENGTH = 24
 ROW = 0.27
@@ -18,7 +22,7 @@ def bars(plot_id: str, features: Sequence[Json], key: str, label: str) -> str:
     return drawing(5.4, 0.9 + ROW * max(3, len(features)))(_bars)(plot_id, features, key, label)
 
 
-def _bars(figure: Any, features: Sequence[Json], key: str, label: str) -> str:
+def _bars(figure: Figure, features: Sequence[Json], key: str, label: str) -> str:
     ax = figure.add_subplot()
     figures = [estimate(part(f.get(key))) for f in features]
     names = [name_of(f) for f in features]

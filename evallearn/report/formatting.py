@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
 
-Json = Mapping[str, Any]
+from evallearn.core.shapes import Json, number, rows
 
 ELO_END = 2000.0
 """Elo where the arena's scale ends (arena.stats.ELO_LIMIT): an interval that ends here has no bound on that side."""
@@ -21,32 +18,7 @@ LIMIT_WORDS = {"depth": "at equal depth", "time": "at equal time", "nodes": "at 
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
-def number(value: Any) -> float | None:
-    """Return a finite float, or None for anything else: JSON has null, and Python's has NaN."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:  # a whole number beyond 1e308
-        return None
-
-
-def numbers(values: Any) -> list[float | None]:
-    """Do the same for a list; return nothing for anything else."""
-    return [number(v) for v in values] if isinstance(values, Sequence) and not isinstance(values, str) else []
-
-
-def rows(value: Any) -> list[Json]:
-    """Return the objects of a list of objects."""
-    return [v for v in value if isinstance(v, Mapping)] if isinstance(value, list | tuple) else []
-
-
-def part(value: Any) -> Json:
-    """Return an object, or an empty one."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def fixed(value: Any, digits: int = 0, *, sign: bool = False) -> str:
+def fixed(value: object, digits: int = 0, *, sign: bool = False) -> str:
     """Format 183000 as 183,000; with a true minus, and never -0."""
     x = number(value)
     if x is None:
@@ -57,18 +29,18 @@ def fixed(value: Any, digits: int = 0, *, sign: bool = False) -> str:
     return text.replace("-", "−")
 
 
-def signed(value: Any) -> str:
+def signed(value: object) -> str:
     """Format Elo, or any difference: +171, −32, 0."""
     return fixed(value, sign=True)
 
 
-def compact(value: Any) -> str:
+def compact(value: object) -> str:
     """Format a number with about three digits: 0.18, 6.24, 433."""
     x = number(value)
     return DASH if x is None else fixed(x, 0 if abs(x) >= 100 or x == 0 else 1 if abs(x) >= 10 else 2)
 
 
-def percent(share: Any, digits: int = 1) -> str:
+def percent(share: object, digits: int = 1) -> str:
     """Format 0.573 as 57.3 %. What is not quite nothing or all is never rounded to it."""
     x, least = number(share), 0.1**digits
     if x is None:
@@ -88,19 +60,19 @@ def share(entry: Json, key: str) -> str:
     return percent(entry.get(key)) + known
 
 
-def points(value: Any) -> str:
+def points(value: object) -> str:
     """Format a utility, or a difference of two: +0.2267, +23.45, +12,355."""
     x = abs(number(value) or 0.0)
     return fixed(value, 4 if x < 10 else 2 if x < 1000 else 0, sign=True)
 
 
-def sureness(share: Any) -> str:
+def sureness(share: object) -> str:
     """Format a likelihood, as of superiority: 97.8 %, and never all or nothing, for no match can show that."""
     x = number(share)
     return DASH if x is None else percent(min(max(x, 1e-9), 1 - 1e-9))
 
 
-def duration(seconds: Any) -> str:
+def duration(seconds: object) -> str:
     """Format seconds as in 12.3 s, 4 min 05 s, 2 h 10 min."""
     x = number(seconds)
     if x is None:
@@ -146,7 +118,7 @@ def bounded(entry: Json) -> bool:
     return low is not None and high is not None and -ELO_END < low <= high < ELO_END
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """Return any value as one line of printable text."""
     return "".join(c if c.isprintable() else " " for c in str(value))
 
@@ -156,12 +128,12 @@ def cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def short(name: Any) -> str:
+def short(name: object) -> str:
     """Shorten handwritten:mobility to mobility."""
     return str(name).removeprefix("handwritten:")
 
 
-def short_agent(name: Any) -> tuple[str, str]:
+def short_agent(name: object) -> tuple[str, str]:
     """Return an agent's short name, and its limit in words.
 
     runs/x/evaluators/linear.safetensors@depth=4 -> x/linear, depth 4.
@@ -185,7 +157,7 @@ def is_learned(entry: Json) -> bool:
     return not name.startswith(("handwritten", "random", "zero"))
 
 
-def limit_words(limit: Any) -> str:
+def limit_words(limit: object) -> str:
     """Format depth=4 as depth 4; time=0.005 as 5 ms a move; nodes=20000 as 20,000 nodes."""
     said = []
     for item in str(limit or "").split(","):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from evallearn.core.shapes import Json, number, part, rows
 from evallearn.report import plots
-from evallearn.report.formatting import Json, fixed, number, part, percent, reference, rows, signed
+from evallearn.report.formatting import fixed, percent, reference, signed
 from evallearn.report.page import badge
 from evallearn.report.parts import Cell, Column, elo_interval, figure, figure_of, grid, table, text, words_of
 

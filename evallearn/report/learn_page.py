@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from evallearn.core.shapes import Json, items, number, numbers, part, rows
 from evallearn.report import plots
 from evallearn.report.formatting import (
     DASH,
-    Json,
     compact,
     duration,
     fairness,
@@ -18,11 +18,7 @@ from evallearn.report.formatting import (
     interval,
     is_learned,
     limit_words,
-    number,
-    numbers,
-    part,
     reference,
-    rows,
     share,
     short,
     signed,
@@ -175,7 +171,7 @@ FITS = (
 # --- weights ---------------------------------------------------------------------------------------------------------
 def _weights(result: Json) -> str:
     given = part(result.get("weights"))
-    names, phases = [str(n) for n in given.get("features") or []], [numbers(w) for w in given.get("weights") or []]
+    names, phases = [str(n) for n in items(given.get("features"))], [numbers(w) for w in items(given.get("weights"))]
     if not names or not phases or any(len(w) != len(names) for w in phases):
         return ""
     spread = numbers(given.get("spread"))

@@ -7,22 +7,17 @@ missing is left out.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from evallearn.core.shapes import Json, JsonDict, number, numbers, part, rows
 from evallearn.report import arena_plots
 from evallearn.report.formatting import (
     DASH,
-    Json,
     bounded,
     compact,
     fixed,
     interval,
-    number,
-    numbers,
-    part,
     percent,
     points,
-    rows,
     short_agent,
     signed,
     sureness,
@@ -323,7 +318,7 @@ FORFEITS = (
 
 
 def _made(result: Json) -> str:
-    told: dict[str, Any] = {"game": result.get("game")}
+    told: JsonDict = {"game": result.get("game")}
     told |= dict(zip("AB", names_of(result), strict=True)) if result.get("names") else {}
     told |= {"seed": result.get("seed"), "random plies of an opening": _whole(result.get("random_plies"))}
     told |= {"sets": _played(result), "different games": _whole(result.get("distinct_games"))}
@@ -331,7 +326,7 @@ def _made(result: Json) -> str:
     return made(result, {k: v for k, v in told.items() if v not in (None, "")})
 
 
-def _whole(value: Any) -> str:
+def _whole(value: object) -> str:
     return "" if number(value) is None else fixed(value)
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from evallearn.core.files import write_atomically
-from evallearn.report.formatting import DASH, Json, duration, fixed, number, part, rows
+from evallearn.core.shapes import Json, number, part, rows
+from evallearn.report.formatting import DASH, duration, fixed
 from evallearn.report.parts import grid, pairs, text
 from evallearn.report.template import document
 
@@ -43,7 +43,7 @@ def render_page(result: Json, sections: Sections, *, header: str, kind: str = "r
 
 
 # --- the top ---------------------------------------------------------------------------------------------------------
-def top(kicker: Iterable[Any], headline: str, tiles: str) -> str:
+def top(kicker: Iterable[object], headline: str, tiles: str) -> str:
     """Return the header: small facts, of which empty ones are left out, the sentence that answers, and tiles (HTML)."""
     facts = " · ".join(str(s) for s in kicker if s)
     title = re.sub(r"\(95 %:[^)]*\)", lambda m: m.group().replace(" ", "&nbsp;"), text(headline))
@@ -93,7 +93,7 @@ def made(result: Json, facts: Json) -> str:
     return to_repeat(result) + grid(*cards) + grid(paths, kind="wide")
 
 
-def _setting(value: Any) -> str:
+def _setting(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or (isinstance(value, float) and number(value) is None):

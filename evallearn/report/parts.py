@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from evallearn.report.formatting import DASH, Json, fixed, interval, number, plain, short_agent
+from evallearn.core.shapes import Json, number
+from evallearn.report.formatting import DASH, fixed, interval, plain, short_agent
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """Return any value as text that is safe inside an element or a quoted attribute."""
     return escape(plain(value))
 
@@ -29,7 +30,7 @@ class Column(NamedTuple):
     words: bool = False
 
 
-def figure_of(key: str, show: Callable[[Any], str] = fixed) -> Callable[[Json], Cell]:
+def figure_of(key: str, show: Callable[[object], str] = fixed) -> Callable[[Json], Cell]:
     """Return a function that makes the cell with the number `key` of a row."""
     return lambda row: Cell(show(row.get(key)), number(row.get(key)))
 
@@ -92,7 +93,7 @@ def named(row: Json) -> Cell:
     return Cell(f'<span class="swatch{kind}"></span>{text(name)}')
 
 
-def agent(name: Any) -> str:
+def agent(name: object) -> str:
     """Return the name of an agent as tables show it: short, its limit below, the whole of it as a title."""
     said, limit = short_agent(name)
     below = f"<small>{text(limit)}</small>" if limit else ""

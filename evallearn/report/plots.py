@@ -12,37 +12,24 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
 from html import escape
-from typing import Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias
 
-from evallearn.report.formatting import (
-    Json,
-    cut,
-    estimate,
-    fixed,
-    limit_words,
-    number,
-    part,
-    plain,
-    reference,
-    rows,
-    signed,
-)
+from evallearn.core.shapes import Json, number, part, rows
+from evallearn.report.formatting import cut, estimate, fixed, limit_words, plain, reference, signed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 P = ParamSpec("P")
+Look: TypeAlias = dict[str, Any]
+"""Keywords of matplotlib."""
 
 INK, MUTED, GRID, CARD, LINEAR, NEURAL, OTHER, BAR, SEARCH, ENGINE = (f"#00f1{i:02x}" for i in range(10))
 VARIABLES = {
-    INK: "ink",
-    MUTED: "muted",
-    GRID: "grid",
-    CARD: "card",
-    LINEAR: "linear",
-    NEURAL: "neural",
-    OTHER: "other",
-    BAR: "bar",
-    SEARCH: "search",
-    ENGINE: "engine",
-}
+    INK: "ink", MUTED: "muted", GRID: "grid", CARD: "card", LINEAR: "linear", NEURAL: "neural", OTHER: "other",
+    BAR: "bar", SEARCH: "search", ENGINE: "engine",
+}  # fmt: skip
 """Stand-in colours, which nothing else uses, and the page's variables for them."""
 STYLE = {
     "svg.hashsalt": "evallearn",  # the same plot has the same ids
@@ -83,10 +70,10 @@ WEAKEST = -450.0
 # --- from a figure to a text -----------------------------------------------------------------------------------------
 def drawing(
     width: float, height: float
-) -> Callable[[Callable[Concatenate[Any, P], str]], Callable[Concatenate[str, P], str]]:
+) -> Callable[[Callable[Concatenate[Figure, P], str]], Callable[Concatenate[str, P], str]]:
     """Turn a function that draws on a figure and returns its label into one that takes an id and returns the SVG."""
 
-    def decorate(draw: Callable[Concatenate[Any, P], str]) -> Callable[Concatenate[str, P], str]:
+    def decorate(draw: Callable[Concatenate[Figure, P], str]) -> Callable[Concatenate[str, P], str]:
         @wraps(draw)
         def drawn(plot_id: str, /, *args: P.args, **kwargs: P.kwargs) -> str:
             import matplotlib
@@ -105,7 +92,7 @@ def drawing(
     return decorate
 
 
-def _svg(figure: Any, plot_id: str, label: str) -> str:
+def _svg(figure: Figure, plot_id: str, label: str) -> str:
     """Return the figure as an <svg> element: ids of its own, colours by variable, no address of any kind."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata=ALONE)
@@ -126,12 +113,12 @@ def _themed(style: re.Match[str]) -> str:
     return re.sub("#00f1[0-9a-f]{2}", lambda c: f"var(--{VARIABLES[c.group()]})", text)
 
 
-def _name(name: Any) -> str:
+def _name(name: object) -> str:
     """Return a name for an axis: on one line, and not too long."""
     return cut(" ".join(plain(name).split()), NAME_LENGTH)
 
 
-def _colour(name: Any) -> str:
+def _colour(name: object) -> str:
     return {"linear": LINEAR, "neural": NEURAL}.get(str(name), OTHER)
 
 
@@ -142,7 +129,7 @@ def _series(entries: Sequence[Json], x: str, y: str) -> tuple[list[float], list[
     return [a for a, _ in whole], [b for _, b in whole]
 
 
-def _whole_ticks(ax: Any) -> None:
+def _whole_ticks(ax: Axes) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=1))
@@ -154,7 +141,7 @@ def whiskers(shown: Sequence[Sequence[float]]) -> list[list[float]]:
     return [[max(0.0, v - low) for v, low, _ in shown], [max(0.0, high - v) for v, _, high in shown]]
 
 
-def plain_rows(ax: Any) -> None:
+def plain_rows(ax: Axes) -> None:
     """Leave out the left edge, the ticks and the lines across: the rows have names."""
     ax.tick_params(length=0)
     ax.grid(axis="y", visible=False)
@@ -166,14 +153,14 @@ def ladder(plot_id: str, result: Json) -> str:
     """Draw dots and intervals for every agent; the matches at equal time as diamonds below."""
     equal = [e for e in rows(result.get("ladder")) if number(e.get("elo")) is not None]
     timed = [e for e in rows(result.get("equal_time")) if number(e.get("elo")) is not None]
-    best = {str(e.get("name")): float(e["elo"]) for e in (*timed, *equal)}
+    best = {str(e.get("name")): number(e["elo"]) or 0.0 for e in (*timed, *equal)}
     names = sorted(best, key=lambda name: best[name])
     label = "Elo ladder: " + ", ".join(f"{n} {signed(best[n])}" for n in reversed(names))
     height = 1.15 + 0.5 * len(names)
     return drawing(6.2, height)(_ladder)(plot_id, names, equal, timed, reference(result), label)
 
 
-def _ladder(figure: Any, names: list[str], equal: list[Json], timed: list[Json], zero: str, label: str) -> str:
+def _ladder(figure: Figure, names: list[str], equal: list[Json], timed: list[Json], zero: str, label: str) -> str:
     ax = figure.add_subplot()
     ax.axvline(0, **ZERO_LINE)
     ax.set_xlim(*_scale([estimate(e, "elo") for e in (*equal, *timed)]))
@@ -197,7 +184,7 @@ def _scale(shown: list[tuple[float, float, float]]) -> tuple[float, float]:
     return left - 0.05 * (right - left), right + 0.16 * (right - left)
 
 
-def dot(ax: Any, entry: Json, y: float, marker: str, colour: str = "") -> None:
+def dot(ax: Axes, entry: Json, y: float, marker: str, colour: str = "") -> None:
     elo, low, high = estimate(entry, "elo")
     colour, left = colour or _colour(entry.get("name")), ax.get_xlim()[0]
     start, end = max(low, elo - REACH, left), max(min(high, elo + REACH), left)
@@ -212,7 +199,7 @@ def dot(ax: Any, entry: Json, y: float, marker: str, colour: str = "") -> None:
     ax.annotate(signed(elo), at, xytext=(9, 0), textcoords="offset points", va="center", bbox=background)
 
 
-def _ladder_legend(figure: Any, equal: list[Json], timed: list[Json]) -> None:
+def _ladder_legend(figure: Figure, equal: list[Json], timed: list[Json]) -> None:
     from matplotlib.lines import Line2D
 
     if not timed:
@@ -231,7 +218,7 @@ def _ladder_legend(figure: Any, equal: list[Json], timed: list[Json]) -> None:
 
 # --- learning --------------------------------------------------------------------------------------------------------
 @drawing(5.2, 3.1)
-def elo_curve(figure: Any, generations: list[Json], zero: str) -> str:
+def elo_curve(figure: Figure, generations: list[Json], zero: str) -> str:
     """Draw the Elo of the linear evaluator after each generation."""
     ax = figure.add_subplot()
     ax.set_ylabel(f"Elo against {_name(zero)}" if zero else "Elo")
@@ -239,7 +226,7 @@ def elo_curve(figure: Any, generations: list[Json], zero: str) -> str:
 
 
 @drawing(5.2, 3.1)
-def gate_plot(figure: Any, generations: list[Json]) -> str:
+def gate_plot(figure: Figure, generations: list[Json]) -> str:
     """Draw the Elo of each candidate against its incumbent, with the interval."""
     gates = [{**g, "elo": None, **part(g.get("gate"))} for g in generations]
     ax = figure.add_subplot()
@@ -247,7 +234,7 @@ def gate_plot(figure: Any, generations: list[Json]) -> str:
     return "Elo against the incumbent by generation: " + _elos(ax, gates, is_curve=False)
 
 
-def _elos(ax: Any, entries: Sequence[Json], *, is_curve: bool) -> str:
+def _elos(ax: Axes, entries: Sequence[Json], *, is_curve: bool) -> str:
     """Draw Elo and interval of each generation, as a curve with a band if they have one opponent; return the figures.
 
     A dot is full if the generation took its incumbent's place, hollow if not.
@@ -272,7 +259,7 @@ def _elos(ax: Any, entries: Sequence[Json], *, is_curve: bool) -> str:
 
 
 @drawing(5.2, 3.1)
-def loss_curve(figure: Any, generations: list[Json]) -> str:
+def loss_curve(figure: Figure, generations: list[Json]) -> str:
     """Draw the held-out log loss after each generation, beside that of the best constant."""
     ax = figure.add_subplot()
     x, y = _series(generations, "generation", "log_loss")
@@ -293,7 +280,7 @@ def loss_curve(figure: Any, generations: list[Json]) -> str:
 
 
 @drawing(5.7, 3.2)
-def training_curve(figure: Any, history: list[Json], name: str) -> str:
+def training_curve(figure: Figure, history: list[Json], name: str) -> str:
     """Draw the loss by epoch on the records that were learned from and on those that chose the epoch."""
     ax = figure.add_subplot()
     ax.plot(*_series(history, "epoch", "train_loss"), color=OTHER, linestyle=(0, (4, 3)), label="training records")
@@ -320,7 +307,7 @@ def training_curve(figure: Any, history: list[Json], name: str) -> str:
 
 # --- calibration -----------------------------------------------------------------------------------------------------
 @drawing(3.7, 3.5)
-def calibration(figure: Any, name: str, metrics: Json) -> str:
+def calibration(figure: Figure, name: str, metrics: Json) -> str:
     """Draw predicted against actual value with 95 % intervals, and each bin's share of the records as faint bars."""
     ax = figure.add_subplot()
     bins = rows(metrics.get("calibration"))
@@ -341,7 +328,7 @@ def calibration(figure: Any, name: str, metrics: Json) -> str:
     return f"Calibration of {label}"
 
 
-def _bin_bars(ax: Any, bins: list[Json]) -> None:
+def _bin_bars(ax: Axes, bins: list[Json]) -> None:
     """Draw bars of at most 40 % of the plot's height: their sum says nothing, their shape does."""
     whole = [[number(b.get(k)) for k in ("low", "high", "count")] for b in bins]
     known = [(low, high, n) for low, high, n in whole if low is not None and high is not None and n is not None]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from evallearn.core.shapes import Json, items, number, part, rows
 from evallearn.report import plots, quality_plots
-from evallearn.report.formatting import DASH, Json, fixed, number, part, rows, share, short
+from evallearn.report.formatting import DASH, fixed, share, short
 from evallearn.report.page import Sections, badge, glossary, render_page, tile, to_repeat, top, write_page
 from evallearn.report.parts import Cell, Column, figure, figure_of, grid, pairs, table, text
 
@@ -101,7 +102,7 @@ def _figures(result: Json) -> str:
     evals = _evals(result)
     if not evals:
         return ""
-    left = "".join(f"<p>{text(s)}</p>" for s in evals[0].get("left_out") or ())
+    left = "".join(f"<p>{text(s)}</p>" for s in items(evals[0].get("left_out")))
     chance = {"name": "(at random)", **{k: {"value": v} for k, v in part(evals[0].get("random")).items()}}
     return table(FIGURES, [*evals, chance]) + left
 
@@ -196,7 +197,7 @@ def _thrash(result: Json) -> str:
 
 def _example(found: Json) -> str:
     example = part(found.get("example"))
-    moves = " ".join(str(m) for m in example.get("moves") or ())
+    moves = " ".join(str(m) for m in items(example.get("moves")))
     board = "\n".join(text(line) for line in str(example.get("board") or example.get("position", "")).splitlines())
     name, length = text(short(found.get("name"))), fixed(example.get("length"))
     return f"""<div class="card"><h3>{name}: {length} moves to and fro</h3>

@@ -9,19 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from evallearn.core.shapes import Json, number, part, rows
 from evallearn.report import arena_plots
 from evallearn.report.formatting import (
     DASH,
-    Json,
     compact,
     fixed,
     interval,
-    number,
-    part,
     percent,
-    rows,
     short_agent,
     signed,
     stopped_words,
@@ -74,10 +70,11 @@ def _runner_up(entries: list[Json]) -> str:
         return ""
     first, second = entries[:2]
     sure = f" ({sureness(first['los_next'])} sure)" if number(first.get("los_next")) is not None else ""
-    return f"; {_called(second.get('name'))} is {fixed(first['elo'] - second['elo'])} Elo behind{sure}"
+    ahead = (number(first["elo"]) or 0.0) - (number(second["elo"]) or 0.0)
+    return f"; {_called(second.get('name'))} is {fixed(ahead)} Elo behind{sure}"
 
 
-def _called(name: Any) -> str:
+def _called(name: object) -> str:
     """Name an agent as in a sentence."""
     said, limit = short_agent(name)
     return f"{said} at {limit}" if limit else said
@@ -130,13 +127,13 @@ def _best_tile(entry: Json) -> str:
     return tile(label, signed(entry["elo"]), f"{agent(entry.get('name'))}{sure}")
 
 
-def _swatch(kind: str) -> str:
+def _swatch(kind: object) -> str:
     known = f" {kind}" if kind in arena_plots.KIND_COLOURS else ""
     return f'<span class="swatch{known}"></span>'
 
 
-def _kind_words(kind: str) -> str:
-    return arena_plots.KIND_WORDS.get(kind, kind)
+def _kind_words(kind: object) -> str:
+    return arena_plots.KIND_WORDS.get(str(kind), str(kind))
 
 
 def _ratings(result: Json) -> str:

@@ -22,12 +22,12 @@ import json
 import math
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from evallearn.core.digest import digest
 from evallearn.core.files import data_folder, write_atomically
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import GameError
 from evallearn.games.backgammon.moves import CHECKERS, HOME, Side
 
@@ -104,7 +104,7 @@ def build() -> Bearoff:
     from evallearn.compiled.specialise import announce, specialise
 
     template = Path(__file__).with_name("bearoff_kernel.py")
-    run: Any = specialise(template)
+    run = specialise(template)
     announce("the bear-off tables of backgammon", run.two_sided)
     home, first = np.zeros((N_SIDES, LONGEST)), np.zeros((N_SIDES, LONGEST))
     home[0, 0] = 1
@@ -168,7 +168,7 @@ def load(path: Path | str) -> Bearoff:
     return Bearoff(**parts)
 
 
-def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
+def _parse_header(path: Path, text: str | None) -> JsonDict:
     try:
         header = json.loads(text or "")
     except (ValueError, RecursionError):

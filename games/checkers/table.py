@@ -18,12 +18,13 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evallearn.core.digest import digest
 from evallearn.core.files import data_folder, write_atomically
+from evallearn.core.shapes import JsonDict
 from evallearn.errors import GameError
 from evallearn.games.checkers.moves import BLACK, N_SQUARES, WHITE, State, bit, sides, squares_of
 
@@ -182,7 +183,7 @@ class Kernels:
     def __init__(self, pieces: int) -> None:
         from evallearn.compiled.specialise import announce, specialise
 
-        self.run: Any = specialise(Path(__file__).with_name("table_kernel.py"))
+        self.run = specialise(Path(__file__).with_name("table_kernel.py"))
         announce("the endgame analysis of checkers", self.run.propagate)
         self.arrays = kernel_arrays(pieces)
 
@@ -256,6 +257,7 @@ def load_table(path: Path | str) -> EndgameTable:
     path = Path(path)
     header, compressed = _read(path)
     pieces = header["pieces"]
+    assert isinstance(pieces, int)
     n_bytes = -(-offsets(pieces)[NOTHING] // 4)
     try:
         data = lzma.LZMADecompressor(memlimit=MEMORY).decompress(compressed, max_length=n_bytes + 1)
@@ -269,7 +271,7 @@ def load_table(path: Path | str) -> EndgameTable:
     return EndgameTable(pieces, packed)
 
 
-def _read(path: Path) -> tuple[dict[str, Any], bytes]:
+def _read(path: Path) -> tuple[JsonDict, bytes]:
     """Return the header, checked, and the compressed values."""
     from safetensors import SafetensorError, safe_open
 
@@ -289,7 +291,7 @@ def _read(path: Path) -> tuple[dict[str, Any], bytes]:
         raise GameError(f"{path} is damaged or no safetensors file ({error}): {REMEDY}") from None
 
 
-def _parse_header(path: Path, text: str | None) -> dict[str, Any]:
+def _parse_header(path: Path, text: str | None) -> JsonDict:
     try:
         header = json.loads(text or "")
     except (ValueError, RecursionError):

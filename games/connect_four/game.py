@@ -7,9 +7,9 @@ that no line runs over from one column into the next. X moves first and is playe
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from evallearn.core.game import Game, Heuristic
+from evallearn.core.game import Action, Game, Heuristic
 from evallearn.core.patterns import PatternSet
 from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction
@@ -123,7 +123,7 @@ def picture(squares: str, columns: int, status: str) -> str:
     return "\n".join([*(f"{len(rows) - i} {row}" for i, row in enumerate(rows)), "  " + digits, status])
 
 
-def illegal_column(game: Game, s: Hashable, a: Any, columns: int) -> IllegalAction:
+def illegal_column(game: Game, s: Hashable, a: Action, columns: int) -> IllegalAction:
     """Return the error that says why no stone falls there, for every game of falling stones."""
     known = a in range(columns)
     shown = str(int(a) + 1) if known else repr(a)

@@ -11,7 +11,6 @@ P[i, j, 0] and P[j, i, 0] depend on each other (by rolled ones), and repeated sw
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -63,7 +62,7 @@ def fill(P):
                     break
 
 
-def solve_pig(target: int = 100) -> Any:
+def solve_pig(target: int = 100) -> np.ndarray:
     """Return float64[target, target, target]: P as above, exact to about 1e-12; entries with i + k >= target are 0."""
     if not 2 <= target <= MOST_POINTS:
         raise GameError(f"solve_pig({target}): the table serves targets of 2 to {MOST_POINTS}")
@@ -73,12 +72,12 @@ def solve_pig(target: int = 100) -> Any:
 
 
 @lru_cache(maxsize=2)
-def table_of(target: int) -> Any:
+def table_of(target: int) -> np.ndarray:
     """Return `solve_pig`'s table, kept for the next call. Do not write to it."""
     return solve_pig(target)
 
 
-def win_probability(table: Any, s: State, player: int) -> float:
+def win_probability(table: np.ndarray, s: State, player: int) -> float:
     """Return the probability with which `player` wins from any state of Pig under optimal play.
 
     table: the one of `solve_pig`.
@@ -93,7 +92,7 @@ def win_probability(table: Any, s: State, player: int) -> float:
     return chance if player == s.player else 1.0 - chance
 
 
-def best_action(table: Any, s: State) -> int:
+def best_action(table: np.ndarray, s: State) -> int:
     """Return the optimal action of a player's decision: HOLD where it is as good as ROLL."""
     own, other = (s.first, s.second) if s.player == 0 else (s.second, s.first)
     if s.turn == 0:

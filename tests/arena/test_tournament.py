@@ -13,6 +13,7 @@ from evallearn import get_game
 from evallearn.agents import parse_agent
 from evallearn.arena import MatchConfig, Sprt, TournamentResult, play_match, play_tournament
 from evallearn.arena.ladder import answer, known_agents, learned_files
+from evallearn.arena.ratings import Rating
 from evallearn.arena.tournament import kind_of, pairings
 from evallearn.core.search import Limits
 from evallearn.errors import SpecError
@@ -114,8 +115,8 @@ def test_kinds_of_agents(name: str, kind: str) -> None:
 
 
 def test_answer_says_who_is_ahead_and_when_nobody_knows() -> None:
-    def row(name: str, elo: float, width: float) -> dict[str, Any]:
-        return {"name": name, "elo": elo, "low": elo - width, "high": elo + width}
+    def row(name: str, elo: float, width: float) -> Rating:
+        return Rating(name, elo, elo - width, elo + width, los_next=None, score=0.5, pairs=1)
 
     by_hand, linear = row("handwritten:x@depth=4", 0, 0), "runs/linear.safetensors@depth=4"
     assert answer([row(linear, 50, 20), by_hand]) == (

@@ -16,6 +16,7 @@ from evallearn import get_game
 from evallearn.cli import run
 from evallearn.cli.quality import compared
 from evallearn.quality import read_suite
+from evallearn.quality.figures import Figure
 from evallearn.report.quality import render_quality, write_quality
 
 FAST = ["--swing-depth", "2", "--games", "2", "--workers", "1"]
@@ -153,13 +154,12 @@ def test_without_a_suite_one_is_made_and_told(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_difference_is_told_only_where_it_is_sure() -> None:
-    row = {"name": "b", "with": "a"}
-    better = compared(row | {"less": {"value": 0.1, "low": 0.05, "high": 0.15}})
+    better = compared("b", "a", Figure(0.1, 0.0, 0.05, 0.15, 9))
     assert better == "b chooses better than a: it gives away 0.100 less a move (95 %: 0.050 to 0.150)"
     assert "b chooses worse than a: it gives away 120 more" in compared(
-        row | {"less": {"value": -120.0, "low": -140.0, "high": -100.0}}
+        "b", "a", Figure(-120.0, 0.0, -140.0, -100.0, 9)
     )
-    assert "b and a cannot be told apart" in compared(row | {"less": {"value": 0.1, "low": -0.1, "high": 0.3}})
+    assert "b and a cannot be told apart" in compared("b", "a", Figure(0.1, 0.0, -0.1, 0.3, 9))
 
 
 @pytest.mark.long
