@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Template: the nodes of a search as lessons for a net. See `neural_search.py`; the names below are injected.
 
-evaluate_mover(s, params) -> float32       the net, which leaves its outputs in params.chances
+evaluate_mover(s, params) -> float32       the net, which leaves its outputs in params.probabilities
 uniform                                    of draws.py
 N_WORDS, OUTPUTS, MOST                     of the game and the net; so many nodes are kept
 """
@@ -34,11 +34,11 @@ def note_node(s, value, alpha, beta, params):
     worth = lowest
     highest = lowest
     for j in range(OUTPUTS):
-        worth += params.steps[j] * params.chances[j]
+        worth += params.steps[j] * params.probabilities[j]
         highest += params.steps[j]
     v = np.float64(value)
     won = (v - worth) / (highest - worth) if v > worth else 0.0
     lost = (worth - v) / (worth - lowest) if v < worth else 0.0
     for j in range(OUTPUTS):
-        p = params.chances[j]
+        p = params.probabilities[j]
         params.lessons[place, j] = np.float32(p + won * (1.0 - p) - lost * p)

@@ -25,7 +25,7 @@ class PlainActor:
         if self.game.is_terminal(s):
             return self.ended(self.game.utility(s, player))
         seen_by = self.game.viewer(s)
-        p = self.net.chances(*self.net.see(s, seen_by))
+        p = self.net.probabilities(*self.net.see(s, seen_by))
         return p if seen_by == player else turned(p)
 
     def ended(self, u: float) -> list[float]:

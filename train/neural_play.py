@@ -158,7 +158,7 @@ def _kernels(net: NetEval) -> Any:
     module: Any = specialise(
         TEMPLATE,
         **bindings(rules, "State", "actions", "result", "is_terminal", "to_play", "phase", "chances"),
-        **{name: getattr(eyes, name) for name in ("foretell", "see", "sees")},
+        **{name: getattr(eyes, name) for name in ("predict_outcomes", "see", "sees")},
         utility_player=utility_to_any(rules),
         rolled=specialise(DICE, **bindings(rules, "chances", "result"), uniform=uniform).rolled,
         uniform=uniform,

@@ -3,7 +3,7 @@
 
 State, actions, result, is_terminal, to_play, phase, chances            the game's `Rules`
 utility_player(s, player)                                               of any game
-foretell, see, sees                                                     of net_kernel.py
+predict_outcomes, see, sees                                             of net_kernel.py
 rolled, uniform, begin_game                                             of dice_kernel.py and draws.py
 N_WORDS, OUTPUTS, HAS_CHANCE                                            of the game and the net
 CACHE                                                                   whether the disk cache is on
@@ -35,10 +35,10 @@ def judge(s, player, io, params):
     if is_terminal(s):
         return ended(np.float64(utility_player(s, player)), io, params)
     worth = params.lowest
-    foretell(s, params)
+    predict_outcomes(s, params)
     own = sees(s) == player
     for j in range(OUTPUTS):
-        io.now[j] = params.chances[j] if own else 1.0 - params.chances[OUTPUTS - 1 - j]
+        io.now[j] = params.probabilities[j] if own else 1.0 - params.probabilities[OUTPUTS - 1 - j]
         worth += params.steps[j] * io.now[j]
     return worth
 

@@ -11,10 +11,10 @@ tdleaf      the leaf from which the value of a search came: the lambda-return fr
 treestrap   every node of the tree where the net could be asked: what the search said of it. A bound counts only where
             the net breaks it. Of more than MOST nodes of a search so many are drawn
 
-A net foretells chances, P(utility >= level), and a search compares values. What a root should expect are the chances
+A net predicts P(utility >= level), and a search compares values. What a root should expect are those
 at the leaf of its line, turned where the other player is to move there; at the end of the game the result. Of an inner
-node pruning leaves no line, only a value or a bound v. There the net's own chances p count, with as many games won (or
-lost) as make up for the difference: p + w (1 - p), or p - w p, whose mean is v. With one output both are the same.
+node pruning leaves no line, only a value or a bound v. There the net's own p count, with as many games won (or lost)
+as make up for the difference: p + w (1 - p), or p - w p, whose mean is v. With one output both are the same.
 """
 
 from __future__ import annotations

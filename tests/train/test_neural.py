@@ -297,7 +297,10 @@ def test_a_net_learns_what_its_teacher_says():
     rows = it.actor.play(10**6, 50)
 
     def gap():
-        p = [it.evaluator().chances(x.tolist(), phase) for x, phase in zip(*it.actor.inputs(rows.words), strict=True)]
+        p = [
+            it.evaluator().probabilities(x.tolist(), phase)
+            for x, phase in zip(*it.actor.inputs(rows.words), strict=True)
+        ]
         return float(np.abs(np.array(p) - rows.targets).mean())
 
     before = gap()
