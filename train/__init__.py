@@ -14,7 +14,7 @@ from evallearn.train.fit.stream import ArrayStream, RecordStream
 
 if TYPE_CHECKING:
     from evallearn.train.fit.linear import LinearEvalTrainer
-    from evallearn.train.fit.net import MlpTrainer
+    from evallearn.train.fit.net import NetFitter
     from evallearn.train.models.linear import LinearModel
     from evallearn.train.models.patterns import PatternModel
     from evallearn.train.neural import NeuralTrainer
@@ -28,7 +28,7 @@ __all__ = [
     "LinearEvalTrainer",
     "LinearModel",
     "Metrics",
-    "MlpTrainer",
+    "NetFitter",
     "NeuralTrainer",
     "PatternModel",
     "RecordStream",
@@ -42,7 +42,7 @@ __all__ = [
 
 LAZY = {
     "LinearEvalTrainer": "fit.linear",
-    "MlpTrainer": "fit.net",
+    "NetFitter": "fit.net",
     "NeuralTrainer": "neural",
     "LinearModel": "models.linear",
     "PatternModel": "models.patterns",

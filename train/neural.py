@@ -65,6 +65,11 @@ class NeuralLearner:
         for role, net in (("net to begin with", start), ("teacher", teacher)):
             if net and net.game.name != game.name:
                 raise SpecError(f"the {role} is one of {net.game.name}, not of {game.name}")
+            if net and net.outputs != (wanted := len(levels_of(game)) - 1):
+                raise SpecError(
+                    f"the {role} has {net.outputs} output; nets of {game.name} that learn by playing have {wanted}: "
+                    "give one that learned so, not from records"
+                )
         if start is None:
             shape: dict[str, Any] = {"activation": settings.activation, "split": settings.split}
             self.start = first_net(game, settings.hidden, len(levels_of(game)) - 1, **shape, seed=settings.seed)

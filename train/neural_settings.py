@@ -14,13 +14,10 @@ from typing import ClassVar
 
 from evallearn.core.settings import DERIVED_SEED, GAMES_OR_NONE, OPENING_PLIES, SHARE, STEP, check_ranges, number, whole
 from evallearn.errors import SpecError
-from evallearn.evaluators.net import ACTIVATIONS, LANES
+from evallearn.evaluators.net import ACTIVATIONS
 from evallearn.search.common.requirements import MAX_DEPTH
+from evallearn.train.models.net_torch import check_hidden
 from evallearn.train.targets import SEARCH_TARGETS
-
-HIDDEN = whole(1, 4096)
-"""Units of a layer: a search asks the net again and again, and more are too slow for any."""
-UNITS = f"one or two multiples of {LANES}, {HIDDEN.high} at most, such as 80"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +65,8 @@ class NeuralSettings:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        units = bool(self.hidden) and all(h in HIDDEN and h % LANES == 0 for h in self.hidden)
+        check_hidden(self.hidden)
         for name, value, ok, remedy in (
-            ("hidden", self.hidden, units and len(self.hidden) <= 2, UNITS),
             ("activation", self.activation, self.activation in ACTIVATIONS, f"one of {', '.join(ACTIVATIONS)}"),
             ("target", self.target, self.target in SEARCH_TARGETS, f"one of {', '.join(SEARCH_TARGETS)}"),
             ("exact_from", self.exact_from, not self.searches or self.exact_from == 1, "1, or td with a depth of 1"),

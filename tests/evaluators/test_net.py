@@ -151,17 +151,12 @@ def test_sigmoid_is_the_logistic_function_to_a_few_ten_thousandths():
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("name", "hidden", "activation", "per_phase"), [*KERNELS[:4], ("tic_tac_toe", (8,), "clipped", ())], ids=str
-)
-def test_file_read_back_equals_the_net_written(name, hidden, activation, per_phase, tmp_path):
-    e = net(name, hidden, activation, per_phase)
-    loaded = load_evaluator(save_evaluator(e, tmp_path / "e.safetensors"), e.game)
-    assert isinstance(loaded, NetEval)
-    assert (loaded.activation, loaded.h1, loaded.h2, loaded.nets) == (activation, e.h1, e.h2, e.nets)
-    assert all(t.tobytes() == loaded.tensors()[k].tobytes() for k, t in e.tensors().items())
-    s = e.game.initial()
-    assert loaded.evaluate(s, 0) == e.evaluate(s, 0)
+def test_file_holds_layers_activation_and_phases(tmp_path):
+    for name, hidden, activation, per_phase in KERNELS[:4]:
+        e = net(name, hidden, activation, per_phase)
+        loaded = load_evaluator(save_evaluator(e, tmp_path / "e.safetensors"), e.game)
+        assert (loaded.activation, loaded.hidden, loaded.nets) == (activation, hidden, e.nets)
+        assert all(t.tobytes() == loaded.tensors()[k].tobytes() for k, t in e.tensors().items())
 
 
 def test_file_fits_both_floors_of_its_game(tmp_path):
@@ -173,15 +168,14 @@ def test_file_fits_both_floors_of_its_game(tmp_path):
     assert loaded.evaluate(s, 0) == e.evaluate(s, 0)
 
 
-def rewritten(e: NetEval, path: Path, *, recount: bool = True, **changes: np.ndarray) -> Path:
-    """The file with other tensors, and a header that fits them if `recount`."""
+def rewritten(e: NetEval, path: Path, **changes: np.ndarray) -> Path:
+    """The file with other tensors, and a header that fits them."""
     save_evaluator(e, path)
     with safe_open(path, framework="np") as file:
         header = json.loads(file.metadata()["evallearn"])
     tensors = {k: np.ascontiguousarray(t) for k, t in {**e.tensors(), **changes}.items()}
-    if recount:
-        header["architecture"] = {k: list(t.shape) for k, t in tensors.items()}
-        header["checksum"] = _checksum(tensors)
+    header["architecture"] = {k: list(t.shape) for k, t in tensors.items()}
+    header["checksum"] = _checksum(tensors)
     path.write_bytes(save(tensors, metadata={"evallearn": json.dumps(header)}))
     return path
 
@@ -207,18 +201,6 @@ def test_tampered_files_are_refused(changes, match, tmp_path):
     path = rewritten(e, tmp_path / "e.safetensors", **changes)
     with pytest.raises(EvaluatorError, match=match):
         load_evaluator(path, e.game)
-
-
-def test_files_whose_numbers_were_changed_or_cut_are_refused(tmp_path):
-    e = net("tic_tac_toe", (8,))
-    path = rewritten(e, tmp_path / "e.safetensors", recount=False, b3=np.array([[0.25]], np.float32))
-    with pytest.raises(EvaluatorError, match="its numbers do not have the checksum of its header"):
-        load_evaluator(path, e.game)
-    path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(EvaluatorError, match="is damaged or no safetensors file"):
-        load_evaluator(path, e.game)
-    with pytest.raises(EvaluatorError, match="is an Eval of tic_tac_toe, not of connect_four"):
-        load_evaluator(save_evaluator(e, path), get_game("connect_four"))
 
 
 # --- what cannot be a net --------------------------------------------------------------------------------------------

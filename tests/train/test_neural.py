@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from nets import random_net
 from toys import Takeaway, python_path
 
 from evallearn.cli import run
@@ -470,5 +471,8 @@ def test_nets_of_other_games_and_missing_limits_are_refused():
         quick(start=net_of(PIG)).fit(TTT, games=8)
     with pytest.raises(SpecError, match="the teacher is one of pig,target=12, not of tic_tac_toe"):
         quick(teacher=net_of(PIG)).fit(TTT, games=8)
+    fitted = random_net(get_game("backgammon"), outputs=1)
+    with pytest.raises(SpecError, match="the teacher has 1 output; nets of backgammon that learn by playing have 5"):
+        quick(teacher=fitted).fit(fitted.game, games=8)
     with pytest.raises(SpecError, match="no end was given"):
         quick().fit(TTT)
