@@ -10,7 +10,7 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 if TYPE_CHECKING:
     from evallearn.compiled.hooks import CACHE, H1, N_WORDS, State
     from evallearn.compiled.vectors import add_rows
-    from evallearn.evaluators.net_kernel import active, conclude, foretell
+    from evallearn.evaluators.net_kernel import active, conclude, predict_outcomes, sees
 
 
 @njit(cache=CACHE, nogil=True)
@@ -18,9 +18,9 @@ def positions(words, box, out):
     """out: the net's outputs for each encoded position."""
     params = box[0]
     for i in range(len(words)):
-        foretell(State(*to_fixed_tuple(words[i], N_WORDS)), params)
+        predict_outcomes(State(*to_fixed_tuple(words[i], N_WORDS)), params)
         for j in range(out.shape[1]):
-            out[i, j] = params.chances[j]
+            out[i, j] = params.probabilities[j]
 
 
 @njit(cache=CACHE, nogil=True)
@@ -28,7 +28,8 @@ def find(words, box, places, values, counts):
     """The inputs of each position that are not 0."""
     params = box[0]
     for i in range(len(words)):
-        counts[i] = active(State(*to_fixed_tuple(words[i], N_WORDS)), params)
+        s = State(*to_fixed_tuple(words[i], N_WORDS))
+        counts[i] = active(s, sees(s), params)
         for j in range(counts[i]):
             places[i, j] = params.places[j]
             values[i, j] = params.values[j]
@@ -46,4 +47,4 @@ def net_alone(places, values, counts, box, out):
         )  # fmt: skip
         conclude(h, np.int64(0), params)
         for j in range(out.shape[1]):
-            out[i, j] = params.chances[j]
+            out[i, j] = params.probabilities[j]

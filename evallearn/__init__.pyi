@@ -31,7 +31,6 @@ from evallearn.errors import Interrupted as Interrupted
 from evallearn.evaluators import BoundedEval as BoundedEval
 from evallearn.evaluators import FunctionEval as FunctionEval
 from evallearn.evaluators import LinearEval as LinearEval
-from evallearn.evaluators import MlpEval as MlpEval
 from evallearn.evaluators import NetEval as NetEval
 from evallearn.evaluators import PatternEval as PatternEval
 from evallearn.evaluators import QuantisedNet as QuantisedNet
@@ -58,7 +57,7 @@ from evallearn.search import search_for as search_for
 from evallearn.search import solve as solve
 from evallearn.train import LinearEvalTrainer as LinearEvalTrainer
 from evallearn.train import Metrics as Metrics
-from evallearn.train import MlpTrainer as MlpTrainer
+from evallearn.train import NetFitter as NetFitter
 from evallearn.train import RecordStream as RecordStream
 from evallearn.train import measure as measure
 from evallearn.train import predictor as predictor

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from forgery import forge_bearoff, forge_checkpoint, forge_evaluator, forge_json, forge_sets, forge_shard
 from mutants import Kind
+from nets import random_net
 from rich.console import Console
 from toys import LINES, Takeaway
 
@@ -30,9 +31,8 @@ from evallearn.core.files import write_json
 from evallearn.core.game import Game
 from evallearn.core.search import Limits
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
-from evallearn.evaluators import LinearEval, MlpEval, load_evaluator, read_card, save_evaluator
+from evallearn.evaluators import LinearEval, load_evaluator, read_card, save_evaluator
 from evallearn.evaluators.layout import Layout
-from evallearn.evaluators.net import TENSORS, NetEval
 from evallearn.evaluators.patterns import PatternEval
 from evallearn.evaluators.quantised import quantise
 from evallearn.games.backgammon import bearoff
@@ -45,7 +45,6 @@ from evallearn.quality import make_suite, read_suite, write_suite
 from evallearn.registry import get_game
 from evallearn.train.models.linear import LinearModel
 from evallearn.train.models.net import NetModel
-from evallearn.train.models.net_learner import first_net
 from evallearn.train.models.patterns import PatternModel
 from evallearn.train.selfplay.settings import Rounds, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
@@ -170,17 +169,6 @@ def checkpoint_kind(kind: str) -> Kind:
 
 
 # --- Evals and tables ------------------------------------------------------------------------------------------------
-def random_net(hidden: tuple[int, ...]) -> NetEval:
-    rng, start = np.random.default_rng(5), first_net(TTT, hidden, 1)
-    return NetEval(TTT, {k: rng.normal(0, 0.3, t.shape) for k, t in start.tensors().items() if k in TENSORS})
-
-
-def random_mlp() -> MlpEval:
-    rng, n, p = np.random.default_rng(5), len(TTT.feature_names), TTT.n_phases
-    shapes = {"w1": (n, 8), "b1": (p, 8), "w2": (8, 4), "b2": (4,), "w3": (4,), "b3": (1,)}
-    return MlpEval(TTT, {k: rng.normal(0, 0.3, s).astype(np.float32) for k, s in shapes.items()})
-
-
 def clipped() -> LinearEval:
     evaluator = LinearEval.from_heuristic(TTT, "lines")
     return LinearEval(TTT, evaluator.weights, evaluator.bias, squash="clip")
@@ -194,11 +182,10 @@ def random_patterns() -> PatternEval:
 EVALS = {
     "linear": lambda: LinearEval.from_heuristic(TTT, "lines"),
     "linear, clipped": clipped,
-    "mlp": random_mlp,
-    "net": lambda: random_net((8,)),
-    "net of two layers": lambda: random_net((8, 8)),
-    "net of half bytes": lambda: random_net((8,)).halved(),
-    "quantised": lambda: quantise(random_net((8,))),
+    "net": lambda: random_net(TTT),
+    "net of two layers": lambda: random_net(TTT, (8, 8)),
+    "net of half bytes": lambda: random_net(TTT).halved(),
+    "quantised": lambda: quantise(random_net(TTT)),
     "patterns": random_patterns,
 }
 

@@ -129,7 +129,7 @@ def test_an_eval_says_which_feature_is_no_number(games: str) -> None:
         LinearEval.zero(game).evaluate(game.from_text(".O.X.X.O."), 0)
 
 
-@pytest.mark.parametrize("method", ["logistic", "mlp"])
+@pytest.mark.parametrize("method", ["logistic", "net"])
 def test_records_with_nan_are_refused_and_the_old_file_stays(
     method: str, games: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,7 +176,7 @@ def test_features_that_are_all_constant_are_refused(games: str, capsys: pytest.C
 # --- outcomes --------------------------------------------------------------------------------------------------------
 def test_outcomes_that_are_all_alike_are_refused(games: str, capsys: pytest.CaptureFixture[str]) -> None:
     selfplay(f"{games}:Drawn")
-    for command in (fit(f"{games}:Drawn"), fit(f"{games}:Drawn", "--method=mlp"), learn(f"{games}:Drawn")):
+    for command in (fit(f"{games}:Drawn"), fit(f"{games}:Drawn", "--method=net"), learn(f"{games}:Drawn")):
         told = refused(capsys, *command)
         assert "column 'outcome' is 0 in all" in told
         assert "generate more games, with more random opening plies" in told

@@ -232,7 +232,7 @@ def test_selfplay_fit_match_info_work_one_after_another(capsys: pytest.CaptureFi
     assert json_of(capsys, *selfplay)["checksum"] == made["checksum"]  # nothing is played again
     assert run([*selfplay, "--seed", "2"]) == 2
     assert "seed" in capsys.readouterr().err
-    for method in ("logistic", "ridge", "mlp"):
+    for method in ("logistic", "ridge", "net"):
         fitted = json_of(
             capsys, "fit", "data", "--game", "tic_tac_toe", "--method", method, "--out", f"{method}.safetensors"
         )
@@ -247,8 +247,8 @@ def test_selfplay_fit_match_info_work_one_after_another(capsys: pytest.CaptureFi
     assert found["wins"] + found["draws"] + found["losses"] == 40
     assert run([*match, "--limit", "nodes=50"]) == 0
     assert "Elo" in capsys.readouterr().out
-    assert run(["match", "mlp.safetensors", "random", "--game", "othello", "--pairs", "1"]) == 2
-    assert "mlp.safetensors is an Eval of tic_tac_toe, not of othello" in " ".join(capsys.readouterr().err.split())
+    assert run(["match", "net.safetensors", "random", "--game", "othello", "--pairs", "1"]) == 2
+    assert "net.safetensors is an Eval of tic_tac_toe, not of othello" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("agent", ["random", "zero@depth=3", "handwritten:threats@nodes=100"])

@@ -29,7 +29,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def sample(kind: str) -> Path:
     """An evaluator file of that kind."""
-    names = {"linear": "tic_tac_toe/linear", "mlp": "connect_four/neural", "patterns": "connect_four/patterns"}
+    names = {"linear": "tic_tac_toe/linear", "patterns": "connect_four/patterns"}
     path = Path(f"{kind}.safetensors")
     if kind in names:
         shutil.copy(zoo_file(names[kind]), path)
@@ -46,7 +46,7 @@ def flip(path: Path, at: int) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("kind", ["linear", "mlp", "net", "quantised", "patterns"])
+@pytest.mark.parametrize("kind", ["linear", "net", "quantised", "patterns"])
 def test_one_weight_that_is_another_is_refused(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = sample(kind)
     assert run(["info", str(path), "--json"]) == 0

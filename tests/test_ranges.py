@@ -35,7 +35,7 @@ from evallearn.learn import LearnConfig
 from evallearn.quality import QualitySettings
 from evallearn.registry import game_names
 from evallearn.search import SEARCHES
-from evallearn.train import MlpTrainer
+from evallearn.train import NetFitter
 from evallearn.train.fit.methods import Settings as LinearSettings
 from evallearn.train.models.net import NetModel, NetSettings
 from evallearn.train.models.patterns import PatternModel, PatternSettings
@@ -126,7 +126,7 @@ def test_the_largest_seed_works(tmp_path: Path, capsys: pytest.CaptureFixture[st
     seed, records = f"--seed={SEED.high}", str(tmp_path / "records")
     play = ["selfplay", "tic_tac_toe", "--games=20", "--limit=depth=1", "--out", records, "--workers=1", seed]
     assert run(play) == 0
-    for method in ("mlp", "sgd"):
+    for method in ("net", "sgd"):
         made = str(tmp_path / f"{method}.safetensors")
         assert run(["fit", records, "--game=tic_tac_toe", f"--method={method}", "--out", made, seed]) == 0
     assert run(["check", "tic_tac_toe", "--games=1", seed]) == 0
@@ -256,7 +256,7 @@ def test_settings_become_options() -> None:
     assert (options["share_"].default, options["depth"].default, options["quiet"].is_flag) == (0.5, None, True)
 
 
-@pytest.mark.parametrize("kind", [LinearSettings, MlpTrainer], ids=["linear", "mlp"])
+@pytest.mark.parametrize("kind", [LinearSettings, NetFitter], ids=["linear", "net"])
 def test_every_number_of_a_fit_has_a_range(kind: Any) -> None:
     for name, allowed in kind.RANGES.items():
         assert allowed.high < math.inf

@@ -77,7 +77,7 @@ def check_that_nothing_ran(folder: Path, command: list[str]) -> None:
         pytest.param([*AS_MODULE, "match", *MATCH, "--game=tic_tac_toe"], id="workers of the module"),
         pytest.param([*SCRIPT, "match", *MATCH, "--game=tic_tac_toe"], id="workers", marks=pytest.mark.long),
         pytest.param([*SCRIPT, "fit", *FIT, "--method=ridge"], id="scikit-learn"),
-        pytest.param([*SCRIPT, "fit", *FIT, "--method=mlp"], id="torch", marks=pytest.mark.long),
+        pytest.param([*SCRIPT, "fit", *FIT, "--method=net"], id="torch", marks=pytest.mark.long),
     ],
 )
 def test_a_shipped_game_imports_nothing_from_the_current_folder(folder: Path, command: list[str]) -> None:

@@ -14,7 +14,7 @@ from evallearn.train.fit.stream import ArrayStream, RecordStream
 
 if TYPE_CHECKING:
     from evallearn.train.fit.linear import LinearEvalTrainer
-    from evallearn.train.fit.net import MlpTrainer
+    from evallearn.train.fit.net import NetFitter
     from evallearn.train.models.linear import LinearModel
     from evallearn.train.models.net import NetModel
     from evallearn.train.models.patterns import PatternModel
@@ -28,7 +28,7 @@ __all__ = [
     "LinearEvalTrainer",
     "LinearModel",
     "Metrics",
-    "MlpTrainer",
+    "NetFitter",
     "NetModel",
     "PatternModel",
     "RecordStream",
@@ -43,7 +43,7 @@ __all__ = [
 
 LAZY = {
     "LinearEvalTrainer": "fit.linear",
-    "MlpTrainer": "fit.net",
+    "NetFitter": "fit.net",
     "NetModel": "models.net",
     "LinearModel": "models.linear",
     "PatternModel": "models.patterns",

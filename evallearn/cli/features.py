@@ -109,7 +109,7 @@ def command(
 def feature_eval(text: str, game: Game) -> FeatureEval:
     """Return the evaluator that `text` names; refuse one that does not see features."""
     found = parse_evaluator(text, game, trust=FULL_TRUST)
-    if not isinstance(found, FeatureEval) or found.kind not in ("linear", "mlp"):
+    if not isinstance(found, FeatureEval) or found.kind not in ("linear", "net"):
         kind = getattr(found, "kind", type(found).__name__)
         raise SpecError(f"--eval {text}: a {kind} Eval does not judge by features: give a linear or a neural one")
     return found

@@ -19,7 +19,7 @@ from evallearn.learn import fit_evaluator
 from evallearn.report.formatting import share
 from evallearn.train.targets import LINEAR_TARGETS
 
-METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
+METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "net")
 
 
 @click.command(name="fit")

@@ -76,20 +76,20 @@ class GameRecord(Record):
 
 # --- nets: weights and working memory --------------------------------------------------------------------------------
 class NetRecord(Record):
-    """What the kernel of a `NetEval` reads and writes."""
+    """What the kernel of a `NetEval` reads and writes; tensor w1 has `of_w1` parts: one, or one for each phase."""
 
-    w1: Array[F4, "nets", "features", "h1"]
-    b1: Array[F4, "nets", "h1"]
-    b3: Array[F4, "nets", "outputs"]
-    w2: Array[F4, "nets", "h1", "h2"]
-    b2: Array[F4, "nets", "h2"]
-    w3: Array[F4, "nets", "outputs", "last"]
+    w1: Array[F4, "of_w1", "features", "h1"]
+    b1: Array[F4, "of_b1", "h1"]
+    b3: Array[F4, "of_b3", "outputs"]
+    w2: Array[F4, "of_w2", "h1", "h2"]
+    b2: Array[F4, "of_b2", "h2"]
+    w3: Array[F4, "of_w3", "outputs", "last"]
     x: Array[F4, "features"]
     places: Array[I4, "room"]
     values: Array[F4, "room"]
     hidden1: Array[F4, "h1"]
     hidden2: Array[F4, "h2"]
-    chances: Array[F8, "outputs"]
+    probabilities: Array[F8, "outputs"]
     steps: Array[F8, "outputs"]
     lowest: F8
 
@@ -97,12 +97,12 @@ class NetRecord(Record):
 class QuantisedRecord(Record):
     """What the kernel of a `QuantisedNet` reads and writes; `inputs` are the features and some that are always 0."""
 
-    q1: Array[I2, "nets", "features", "h1"]
-    c1: Array[I4, "nets", "h1"]
-    c3: Array[I4, "nets", "outputs"]
-    q2: Array[I2, "nets", "h1", "h2"]
-    c2: Array[I4, "nets", "h2"]
-    q3: Array[I2, "nets", "outputs", "last"]
+    q1: Array[I2, "of_q1", "features", "h1"]
+    c1: Array[I4, "of_c1", "h1"]
+    c3: Array[I4, "of_c3", "outputs"]
+    q2: Array[I2, "of_q2", "h1", "h2"]
+    c2: Array[I4, "of_c2", "h2"]
+    q3: Array[I2, "of_q3", "outputs", "last"]
     x: Array[F4, "inputs"]
     fresh: Array[I4, "inputs"]
     seen: Array[I4, 2, "nets", "inputs"]
@@ -117,7 +117,7 @@ class QuantisedRecord(Record):
     unit: F8
     shift: Array[I4, 2]
     top: Array[I4, 2]
-    chances: Array[F8, "outputs"]
+    probabilities: Array[F8, "outputs"]
     steps: Array[F8, "outputs"]
     lowest: F8
 

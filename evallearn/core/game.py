@@ -68,7 +68,7 @@ class Game(ABC, Generic[S, A]):
     hidden_information: ClassVar[bool] = False
     """True: a player sees a part of the state, as in poker. No search here can play that; `check_game` refuses it."""
     levels: ClassVar[tuple[float, ...]] = ()
-    """All results that a game can end with, lowest first, where a net shall foretell each (`NetEval`); (): only loss
+    """All results that a game can end with, lowest first, where a net shall predict each (`NetEval`); (): only loss
     and win.
     """
     wins_by_mate: ClassVar[bool] = False

@@ -4,7 +4,6 @@ from evallearn.evaluators.bounded import BoundedEval
 from evallearn.evaluators.features import FeatureEval, feature_hash
 from evallearn.evaluators.files import load_evaluator, read_header, save_evaluator, verified_header
 from evallearn.evaluators.linear import LinearEval
-from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.patterns import PatternEval
 from evallearn.evaluators.plain import FunctionEval
@@ -17,7 +16,6 @@ __all__ = [
     "FeatureEval",
     "FunctionEval",
     "LinearEval",
-    "MlpEval",
     "NetEval",
     "PatternEval",
     "QuantisedNet",

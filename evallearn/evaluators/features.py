@@ -1,6 +1,6 @@
 """What all evaluators on named features share: the way from a state to a value, and the identity of the features.
 
-    features seen by the mover -> raw number (linear, MLP, ...) -> tanh -> the open interval between loss and win
+    features seen by the mover -> raw number (linear, ...) -> tanh -> the open interval between loss and win
 
 Where utility accumulates (`Game.won`) that interval begins at what is won: the number says which share of what is left
 up to the best utility is still to come.
@@ -140,14 +140,6 @@ class FeatureEval(Evaluator):
     def tensors(self) -> dict[str, np.ndarray]:
         """Return the learned numbers as they are stored in a file: float32, unless `files.TYPES` says otherwise."""
 
-    def scratch(self) -> list[Field]:
-        """Return the fields of working memory (name, type, shape) that the kernel needs beside the tensors."""
-        return [("x", "f4", (len(self.game.feature_names),))]
-
-    def sizes(self) -> dict[str, int]:
-        """Return the compile-time sizes that the kernel template needs beside the number of features."""
-        return {}
-
     def evaluate(self, s: State, player: int) -> float:
         game = self.game
         if game.is_terminal(s):
@@ -176,8 +168,7 @@ class FeatureEval(Evaluator):
         from evallearn.compiled.bits import jitable
         from evallearn.compiled.specialise import specialise
 
-        sizes = {"N_FEATURES": len(self.game.feature_names), **self.sizes()}
-        arithmetic = specialise(self.template, **sizes)
+        arithmetic = specialise(self.template, N_FEATURES=len(self.game.feature_names))
         by_mover = rules.features_mover is not None
         module = specialise(
             EVAL_TEMPLATE,
@@ -199,7 +190,7 @@ class FeatureEval(Evaluator):
     def _params(self) -> np.ndarray:
         tensors = self.tensors()
         fields: list[Field] = [(k, t.dtype.str[1:], t.shape) for k, t in tensors.items()]
-        params = np.zeros(1, np.dtype(fields + self.scratch(), align=True))
+        params = np.zeros(1, np.dtype([*fields, ("x", "f4", (len(self.game.feature_names),))], align=True))
         for k, t in tensors.items():
             params[k] = t
         return params

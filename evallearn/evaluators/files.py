@@ -21,7 +21,6 @@ from evallearn.core.shapes import JsonDict, build
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import FeatureEval, feature_hash, half_range
 from evallearn.evaluators.linear import LinearEval
-from evallearn.evaluators.mlp import MlpEval
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.patterns import PatternEval, cell_hash
 from evallearn.evaluators.quantised import NUMBERS, QuantisedNet
@@ -32,7 +31,6 @@ KEY = "evallearn"
 MAX_BYTES = 1 << 30
 KINDS = {
     "linear": ("weights", "bias"),
-    "mlp": ("w1", "b1", "w2", "b2", "w3", "b3"),
     "net": ("w1", "b1", "w2", "b2", "w3", "b3", "activation"),
     "quantised": tuple(NUMBERS),
     "patterns": ("squares", "by", "unit", "held", "small", "wide"),
@@ -169,9 +167,7 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
             return PatternEval.from_tensors(game, tensors, made)
         if header["kind"] == "net":
             return NetEval.from_tensors(game, tensors, made)
-        if header["kind"] == "quantised":
-            return QuantisedNet(game, tensors, made)
-        return MlpEval(game, tensors, made)
+        return QuantisedNet(game, tensors, made)
     except EvaluatorError as error:
         raise EvaluatorError(f"{path}: {error}") from None
 
@@ -226,7 +222,8 @@ def _parse_header(path: Path, text: str | None) -> Header:
         if not isinstance(header.get(key), kind):
             raise EvaluatorError(f"{path}: header field {key!r} is {header.get(key)!r}, expected a {kind.__name__}")
     if header["kind"] not in KINDS:
-        raise EvaluatorError(f"{path} holds a {header['kind']!r} Eval; this evallearn knows {', '.join(KINDS)}")
+        remedy = "; fit it again by `evallearn fit --method net`" if header["kind"] == "mlp" else ""
+        raise EvaluatorError(f"{path} holds a {header['kind']!r} Eval; this evallearn knows {', '.join(KINDS)}{remedy}")
     return build(Header, header)
 
 

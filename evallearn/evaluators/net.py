@@ -7,17 +7,18 @@ Most games only know loss and win: one output, the probability to win. Backgammo
 as TD-Gammon's successors have: no backgammon lost, no gammon lost, won, won a gammon, won a backgammon. Where an output
 contradicts one that is nearer to the middle (more gammons than wins), it counts as that one.
 
-With `split` every phase of the game has a network of its own. The compiled backend adds in the same order, so
-both backends agree to the last bit.
+Phases of the game may share all weights, have networks of their own, or share some. The compiled backend adds in the
+same order, so both backends agree to the last bit.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,37 +50,52 @@ def levels_of(game: Game) -> tuple[float, ...]:
     return tuple(map(float, game.levels or game.utility_range))
 
 
-class Foretelling(FeatureEval):
-    """What nets of any numbers share: the way from their outputs to a value. `nets` is 1 or the number of phases."""
+def of_phase(tensor: Any, k: Any) -> Any:
+    """Return what phase `k` uses of a tensor: its own part, or the one that all phases share.
+
+    Kernels compile it, too.
+    """
+    return tensor[k if len(tensor) > 1 else 0]
+
+
+class OutcomeNet(FeatureEval):
+    """What nets of any numbers have in common: their shapes, and the way from outputs to a value."""
 
     nets: int
+    """1, or the number of phases if any tensor has a part for each."""
+    h1: int
+    h2: int
+    outputs: int
 
-    def __init__(self, game: Game, made: Json | None = None) -> None:
-        super().__init__(game, made)
-        self.levels = levels_of(game)
+    def _check_shapes(self, what: str, tensors: Mapping[str, np.ndarray]) -> None:
+        """Set the sizes from the weights and biases of three layers, in this order; refuse what does not fit."""
+        game, given = self.game, list(tensors.values())
+        h1, h2 = (t.shape[-1] if t.ndim == 3 else 0 for t in (given[0], given[2]))
+        results = levels_of(game)
+        self.levels = tuple(map(float, game.utility_range)) if given[5].shape[1:] == (1,) else results
         self.steps = np.diff(self.levels)
-        self.outputs = len(self.steps)
+        self.outputs, phases = len(self.steps), sorted({1, game.n_phases})
+        last = h2 or h1
+        shapes = ((len(game.feature_names), h1), (h1,), (h1, h2), (h2,), (last, self.outputs), (self.outputs,))
+        for (name, t), shape in zip(tensors.items(), shapes, strict=True):
+            if t.shape not in [(n, *shape) for n in phases] or h1 < 1 or h1 % LANES or h2 % LANES:
+                wanted = ", ".join([" or ".join(map(str, phases)), *map(str, shape)])
+                raise EvaluatorError(
+                    f"tensor {name} of {what} of {game.name} must have shape ({wanted}), with hidden units in "
+                    f"multiples of {LANES}, got {t.shape}"
+                )
+        self.nets, self.h1, self.h2 = max(map(len, given)), h1, h2
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The units of its hidden layers."""
+        return (self.h1, self.h2) if self.h2 else (self.h1,)
 
     @abstractmethod
     def logits(self, x: Sequence[float], phase: int) -> list[float]:
         """Return the outputs before they are squashed."""
 
-    def raw(self, x: Sequence[float], phase: int) -> float:
-        """Return what the features are worth to whoever sees them, less the middle of the range."""
-        worth = self.levels[0] - self.middle
-        for step, p in zip(self.steps.tolist(), self.chances(x, phase), strict=True):
-            worth += step * p
-        return worth
-
-    def share(self, x: Sequence[float], phase: int) -> float:
-        """Return the outputs, which are squashed already, as one number."""
-        return (self.raw(x, phase) + self.middle - self.levels[0]) / (self.levels[-1] - self.levels[0])
-
-    def value(self, x: Sequence[float], phase: int) -> float:
-        """Return the value without squashing: the outputs are squashed already."""
-        return self.middle + float(np.float32(self.raw(x, phase)))
-
-    def chances(self, x: Sequence[float], phase: int) -> list[float]:
+    def probabilities(self, x: Sequence[float], phase: int) -> list[float]:
         """Return the outputs: P(utility >= levels[j + 1]) for every j, never rising."""
         p = [0.5 + 0.5 * squash(0.5 * logit) if logit == logit else 0.5 for logit in self.logits(x, phase)]
         middle = self.outputs // 2
@@ -89,12 +105,30 @@ class Foretelling(FeatureEval):
             p[j] = max(p[j], p[j + 1])
         return p
 
+    def _expected(self, x: Sequence[float], phase: int) -> float:
+        """Return the expected result, less the middle of the range."""
+        total = self.levels[0] - self.middle
+        for step, p in zip(self.steps.tolist(), self.probabilities(x, phase), strict=True):
+            total += step * p
+        return total
 
-class NetEval(Foretelling):
+    def raw(self, x: Sequence[float], phase: int) -> float:
+        """Return the number of which tanh makes the value."""
+        return math.atanh(self._expected(x, phase) / self.scale)
+
+    def share(self, x: Sequence[float], phase: int) -> float:
+        return (self._expected(x, phase) + self.scale) / (2.0 * self.scale)
+
+    def value(self, x: Sequence[float], phase: int) -> float:
+        return self.middle + float(np.float32(self._expected(x, phase)))
+
+
+class NetEval(OutcomeNet):
     """Shapes: w1 [nets, n_features, h1], b1 [nets, h1], w2 [nets, h1, h2], b2 [nets, h2], w3 [nets, h, outputs], b3.
 
-    nets is 1 or the number of phases; h2 may be 0, then there is one hidden layer, and w3 follows w1. h1 and h2 are
-    multiples of 8.
+    nets is 1 or the number of phases, for each tensor by itself: phases may share weights and have biases of their own.
+    h2 may be 0, then there is one hidden layer, and w3 follows w1. h1 and h2 are multiples of 8. With one output the
+    net says which share of the way from the worst result to the best is to be expected, whatever lies between.
     """
 
     kind = "net"
@@ -115,26 +149,10 @@ class NetEval(Foretelling):
         self.activation = activation
         with np.errstate(over="ignore"):  # a number too large for float32 is refused below
             self._tensors = {k: np.asarray(tensors[k], np.float32, order="C") for k in TENSORS}
-        self._check_shapes()
-
-    def _check_shapes(self) -> None:
-        t, game = self._tensors, self.game
-        nets, h1 = (t["w1"].shape[0], t["w1"].shape[2]) if t["w1"].ndim == 3 else (0, 0)
-        h2 = t["w2"].shape[2] if t["w2"].ndim == 3 else 0
-        f, outs = len(game.feature_names), self.outputs
-        wanted = {
-            "w1": (nets, f, h1), "b1": (nets, h1), "w2": (nets, h1, h2), "b2": (nets, h2),
-            "w3": (nets, h2 or h1, outs), "b3": (nets, outs),
-        }  # fmt: skip
-        for k, shape in wanted.items():
-            if t[k].shape != shape or nets not in (1, game.n_phases) or h1 < 1 or h1 % LANES or h2 % LANES:
-                raise EvaluatorError(
-                    f"tensor {k} of a net of {game.name} must have shape {shape}, with 1 or {game.n_phases} nets and "
-                    f"hidden units in multiples of {LANES}, got {t[k].shape}"
-                )
-            if not np.isfinite(t[k]).all():
+        self._check_shapes("a net", self._tensors)
+        for k, t in self._tensors.items():
+            if not np.isfinite(t).all():
                 raise EvaluatorError(f"tensor {k} of this net holds a number that is not finite: train it again")
-        self.nets, self.h1, self.h2 = nets, h1, h2
 
     def halved(self) -> NetEval:
         """Return the net with weights rounded to 16 bits, about three digits: its file is half as large."""
@@ -142,35 +160,15 @@ class NetEval(Foretelling):
             tensors = {k: t.astype(np.float16) for k, t in self._tensors.items()}
         return NetEval(self.game, tensors, self.activation, self.made)
 
-    @property
-    def hidden(self) -> tuple[int, ...]:
-        """The units of its hidden layers."""
-        return (self.h1, self.h2) if self.h2 else (self.h1,)
-
     # --- the value ---------------------------------------------------------------------------------------------------
     def logits(self, x: Sequence[float], phase: int) -> list[float]:
-        k = phase if self.nets > 1 else 0
-        t = self._tensors
+        w1, b1, w2, b2, w3, b3 = (of_phase(self._tensors[k], phase) for k in TENSORS)
         with np.errstate(over="ignore", invalid="ignore"):
-            h = self._activate(_add_rows(t["b1"][k], x, t["w1"][k]))
+            h = activate(_add_rows(b1, x, w1), self.activation)
             if self.h2:
-                h = self._activate(_add_rows(t["b2"][k], h.tolist(), t["w2"][k]))
-            z: list[float] = (t["b3"][k] + dot_plain(h, t["w3"][k])).tolist()
+                h = activate(_add_rows(b2, h.tolist(), w2), self.activation)
+            z: list[float] = (b3 + dot_plain(h, w3)).tolist()
         return z
-
-    def _activate(self, z: np.ndarray) -> np.ndarray:
-        h: np.ndarray = np.where(z == z, z, ZERO)  # huge weights of both signs: inf - inf says nothing
-        if self.activation == "sigmoid":
-            x = np.minimum(np.maximum(HALF * h, -SATURATED), SATURATED)
-            u = x * x
-            p = ((u + P2) * u + P1) * u + P0
-            q = ((Q3 * u + Q2) * u + Q1) * u + Q0
-            h = HALF + HALF * (x * (p / q))
-        else:
-            h = np.maximum(h, ZERO)
-            if self.activation == "clipped":
-                h = np.minimum(h, ONE)
-        return h
 
     # --- files and the compiled floor --------------------------------------------------------------------------------
     def tensors(self) -> dict[str, np.ndarray]:
@@ -185,7 +183,7 @@ class NetEval(Foretelling):
         return cls(game, {k: tensors[k] for k in TENSORS}, ACTIVATIONS[int(code[0])], made)
 
     def kernel(self) -> EvalKernel | None:
-        if self.game.rules is None or not self.two_sided:
+        if self.game.rules is None:
             return None
         module = self.kernels()
         by_mover = self.game.rules.features_mover is not None
@@ -205,6 +203,10 @@ class NetEval(Foretelling):
             self.template,
             rules,
             MIDDLE=self.middle,
+            SCALE=self.scale,
+            BEST=float(self.game.utility_range[1]),
+            TWO_SIDED=self.two_sided,
+            ACCUMULATES=self.accumulates,
             N_FEATURES=len(self.game.feature_names),
             H1=self.h1,
             H2=self.h2,
@@ -224,14 +226,31 @@ class NetEval(Foretelling):
 
         t, n = self._tensors, len(self.game.feature_names)
         params = (record or NetRecord).one(
-            nets=self.nets, features=n, h1=self.h1, h2=max(1, self.h2), last=self.h2 or self.h1,
-            outputs=self.outputs, room=max(n, self.h1) + LANES, **sizes,
+            **{f"of_{name}": len(tensor) for name, tensor in t.items()},
+            features=n, h1=self.h1, h2=max(1, self.h2), last=self.h2 or self.h1, outputs=self.outputs,
+            room=max(n, self.h1) + LANES, **sizes,
         )  # fmt: skip
         for name in ("w1", "b1", "b3", *(("w2", "b2") if self.h2 else ())):
             params[name] = t[name]
         params["w3"] = t["w3"].swapaxes(1, 2)
         params["steps"], params["lowest"] = self.steps, self.levels[0] - self.middle
         return params
+
+
+def activate(z: np.ndarray, activation: str) -> np.ndarray:
+    """Return the hidden units for these sums."""
+    h: np.ndarray = np.where(z == z, z, ZERO)  # huge weights of both signs: inf - inf says nothing
+    if activation == "sigmoid":
+        x = np.minimum(np.maximum(HALF * h, -SATURATED), SATURATED)
+        u = x * x
+        p = ((u + P2) * u + P1) * u + P0
+        q = ((Q3 * u + Q2) * u + Q1) * u + Q0
+        h = HALF + HALF * (x * (p / q))
+    else:
+        h = np.maximum(h, ZERO)
+        if activation == "clipped":
+            h = np.minimum(h, ONE)
+    return h
 
 
 def _add_rows(bias: np.ndarray, x: Sequence[float], weights: np.ndarray) -> np.ndarray:

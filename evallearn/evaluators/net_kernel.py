@@ -14,7 +14,9 @@ from numba import njit
 
 if TYPE_CHECKING:
     from evallearn.compiled.hooks import (
+        ACCUMULATES,
         ACTIVATION,
+        BEST,
         BY_MOVER,
         FLOOR,
         H1,
@@ -25,16 +27,19 @@ if TYPE_CHECKING:
         N_FEATURES,
         NETS,
         OUTPUTS,
+        SCALE,
+        TWO_SIDED,
         active_features,
         features_mover,
         features_player,
         phase,
         to_play,
         viewer,
+        won_player,
     )
     from evallearn.compiled.records import NetRecord
     from evallearn.compiled.vectors import add_rows, dot, nonzero
-    from evallearn.evaluators.net import HALF, P0, P1, P2, Q0, Q1, Q2, Q3, SATURATED
+    from evallearn.evaluators.net import HALF, P0, P1, P2, Q0, Q1, Q2, Q3, SATURATED, of_phase
     from evallearn.evaluators.squash import squash
 
 ZERO, ONE = np.float32(0), np.float32(1)
@@ -47,21 +52,27 @@ def sees(s):
 
 
 @njit
-def see(s, x):
-    """Write all features of `s` into `x`, as the net sees them."""
+def see_as(s, player, x):
+    """Write all features of `s` into `x`, as `player` sees them."""
     if BY_MOVER:
         features_mover(s, x)
     else:
-        features_player(s, viewer(s), x)
+        features_player(s, player, x)
 
 
 @njit
-def active(s, params: NetRecord):
+def see(s, x):
+    """Write all features of `s` into `x`, as the net sees them."""
+    see_as(s, sees(s), x)
+
+
+@njit
+def active(s, player, params: NetRecord):
     """Return how many features are not 0; params.places and params.values name them."""
     if HAS_ACTIVE:
-        return np.int64(active_features(s, sees(s), params.places, params.values))
+        return np.int64(active_features(s, player, params.places, params.values))
     x, found = params.x, 0
-    see(s, x)
+    see_as(s, player, x)
     for i in range(N_FEATURES - 1, -1, -1):  # no branch: it would be mispredicted at every second number
         params.places[found] = i
         params.values[found] = x[i]
@@ -91,10 +102,10 @@ def limit(h, n):
 
 @njit
 def conclude(h, k, params: NetRecord):
-    """Write the outputs from the last hidden layer: params.chances, never rising."""
-    p = params.chances
+    """Write the outputs from the last hidden layer: params.probabilities, never rising."""
+    p, weights, bias = params.probabilities, of_phase(params.w3, k), of_phase(params.b3, k)
     for o in range(OUTPUTS):
-        z = params.b3[k, o] + dot(h.ctypes.data, params.w3[k, o].ctypes.data, LAST)
+        z = bias[o] + dot(h.ctypes.data, weights[o].ctypes.data, LAST)
         p[o] = 0.5 + 0.5 * squash(0.5 * np.float64(z)) if z == z else 0.5
     middle = OUTPUTS // 2
     for o in range(middle + 1, OUTPUTS):
@@ -104,21 +115,22 @@ def conclude(h, k, params: NetRecord):
 
 
 @njit
-def foretell(s, params: NetRecord):
-    """Write params.chances[j] = P(utility >= levels[j + 1]) to the player as whom the net sees `s`."""
+def predict_as(s, player, params: NetRecord):
+    """Write params.probabilities[j] = P(utility >= levels[j + 1]) to `player`, who sees `s`."""
     k = np.int64(phase(s)) if NETS > 1 else np.int64(0)
     h1 = params.hidden1
     add_rows(
-        h1.ctypes.data, params.b1[k].ctypes.data, params.w1[k].ctypes.data,
-        params.places.ctypes.data, params.values.ctypes.data, active(s, params), H1, FLOOR, 0,
+        h1.ctypes.data, of_phase(params.b1, k).ctypes.data, of_phase(params.w1, k).ctypes.data,
+        params.places.ctypes.data, params.values.ctypes.data, active(s, player, params), H1, FLOOR, 0,
     )  # fmt: skip
     if ACTIVATION > 0:
         limit(h1, H1)
     if H2 > 0:
         h2 = params.hidden2
         add_rows(
-            h2.ctypes.data, params.b2[k].ctypes.data, params.w2[k].ctypes.data, params.places.ctypes.data,
-            h1.ctypes.data, nonzero(h1.ctypes.data, params.places.ctypes.data, H1), H2, FLOOR, 1,
+            h2.ctypes.data, of_phase(params.b2, k).ctypes.data, of_phase(params.w2, k).ctypes.data,
+            params.places.ctypes.data, h1.ctypes.data,
+            nonzero(h1.ctypes.data, params.places.ctypes.data, H1), H2, FLOOR, 1,
         )  # fmt: skip
         if ACTIVATION > 0:
             limit(h2, H2)
@@ -128,21 +140,31 @@ def foretell(s, params: NetRecord):
 
 
 @njit
-def worth(s, params: NetRecord):
-    """Return what `s` is worth, less the middle of the range, to the player as whom the net sees it."""
-    foretell(s, params)
+def predict_outcomes(s, params: NetRecord):
+    """Write params.probabilities to the player as whom the net sees `s`."""
+    predict_as(s, sees(s), params)
+
+
+@njit
+def expected(s, player, params: NetRecord):
+    """Return the expected result to `player`, who sees `s`, less the middle of the range."""
+    predict_as(s, player, params)
     total = params.lowest
     for o in range(OUTPUTS):
-        total += params.steps[o] * params.chances[o]
-    return np.float32(total)
+        total += params.steps[o] * params.probabilities[o]
+    return total
 
 
 @njit
 def evaluate_mover(s, params: NetRecord):
-    return worth(s, params)
+    return np.float32(expected(s, sees(s), params))
 
 
 @njit
 def evaluate_player(s, player, params: NetRecord):
-    value = MIDDLE + np.float64(worth(s, params))
-    return value if sees(s) == player else -value
+    if ACCUMULATES:
+        won = np.float64(won_player(s, player))
+        return won + (BEST - won) * ((expected(s, player, params) + SCALE) / (2.0 * SCALE))
+    seen_by = sees(s) if TWO_SIDED else np.int64(player)
+    value = MIDDLE + np.float64(np.float32(expected(s, seen_by, params)))
+    return value if seen_by == player else -value

@@ -23,7 +23,7 @@ from evallearn.core.game import Game
 from evallearn.core.shapes import Json
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import fixed_positions
-from evallearn.evaluators.net import ACTIVATIONS, LANES, Foretelling, NetEval
+from evallearn.evaluators.net import ACTIVATIONS, LANES, NetEval, OutcomeNet, of_phase
 from evallearn.evaluators.squash import squash
 
 TEMPLATE = Path(__file__).with_name("quantised_kernel.py")
@@ -32,6 +32,7 @@ NUMBERS = {
     "exponents": np.int16, "activation": np.int16,
 }  # fmt: skip
 """Weights q and biases c of each layer; 2 ** exponents: what 1 is worth in q1, hidden1, q2, hidden2, q3."""
+LAYERS = ("q1", "c1", "q2", "c2", "q3", "c3")
 FINE = 4
 """Inputs are multiples of 2 ** -FINE."""
 FARTHEST = 2**14 - 1
@@ -50,7 +51,7 @@ LARGEST = 500
 """Of an exponent, either way: numbers beyond mean nothing."""
 
 
-class QuantisedNet(Foretelling):
+class QuantisedNet(OutcomeNet):
     """Shapes are those of `NetEval`, types those of NUMBERS. `quantise` makes it of a net."""
 
     kind = "quantised"
@@ -64,31 +65,24 @@ class QuantisedNet(Foretelling):
                 f"a quantised net needs the tensors {', '.join(NUMBERS)}; got {', '.join(sorted(tensors))}"
             )
         self._tensors = {k: np.ascontiguousarray(tensors[k]) for k in NUMBERS}
-        self._check_shapes()
+        self._check_shapes("a quantised net", {k: self._tensors[k] for k in LAYERS})
+        for k, wanted in NUMBERS.items():
+            if self._tensors[k].dtype != wanted:
+                raise EvaluatorError(
+                    f"tensor {k} of a quantised net must be {wanted.__name__}, got {self._tensors[k].dtype}"
+                )
         self._check_exponents()
         self._check_sums()
 
-    def _check_shapes(self) -> None:
-        t, game = self._tensors, self.game
-        nets, h1 = (t["q1"].shape[0], t["q1"].shape[2]) if t["q1"].ndim == 3 else (0, 0)
-        h2 = t["q2"].shape[2] if t["q2"].ndim == 3 else 0
-        f, outs = len(game.feature_names), self.outputs
-        wanted = {
-            "q1": (nets, f, h1), "c1": (nets, h1), "q2": (nets, h1, h2), "c2": (nets, h2),
-            "q3": (nets, h2 or h1, outs), "c3": (nets, outs), "exponents": (5,), "activation": (1,),
-        }  # fmt: skip
-        for k, shape in wanted.items():
-            if t[k].shape != shape or nets not in (1, game.n_phases) or h1 < 1 or h1 % LANES or h2 % LANES:
-                raise EvaluatorError(
-                    f"tensor {k} of a quantised net of {game.name} must have shape {shape}, with 1 or {game.n_phases} "
-                    f"nets and hidden units in multiples of {LANES}, got {t[k].shape}"
-                )
-            if t[k].dtype != NUMBERS[k]:
-                raise EvaluatorError(f"tensor {k} of a quantised net must be {NUMBERS[k].__name__}, got {t[k].dtype}")
-        self.nets, self.h1, self.h2 = nets, h1, h2
-
     def _check_exponents(self) -> None:
-        code, exponents = int(self._tensors["activation"][0]), self._tensors["exponents"].tolist()
+        exponents = self._tensors["exponents"].tolist()
+        for name, n in (("exponents", 5), ("activation", 1)):
+            if self._tensors[name].shape != (n,):
+                raise EvaluatorError(
+                    f"tensor {name} of a quantised net of {self.game.name} must have shape ({n},), got "
+                    f"{self._tensors[name].shape}"
+                )
+        code = int(self._tensors["activation"][0])
         if not 0 <= code < len(ACTIVATIONS):
             raise EvaluatorError(f"a quantised net has an activation from 0 to {len(ACTIVATIONS) - 1}; got {code}")
         self.activation = ACTIVATIONS[code]
@@ -118,11 +112,11 @@ class QuantisedNet(Foretelling):
 
     # --- the value ---------------------------------------------------------------------------------------------------
     def logits(self, x: Sequence[float], phase: int) -> list[float]:
-        k, t = phase if self.nets > 1 else 0, self._tensors
-        h = self._hidden(t["c1"][k] + self.steps_of(x).astype(np.int64) @ t["q1"][k], 0)
+        q1, c1, q2, c2, q3, c3 = (of_phase(self._tensors[k], phase) for k in LAYERS)
+        h = self._hidden(c1 + self.steps_of(x).astype(np.int64) @ q1, 0)
         if self.h2:
-            h = self._hidden(t["c2"][k] + h @ t["q2"][k], 1)
-        return [float(total) * self.unit for total in (t["c3"][k] + h @ t["q3"][k]).tolist()]
+            h = self._hidden(c2 + h @ q2, 1)
+        return [float(total) * self.unit for total in (c3 + h @ q3).tolist()]
 
     def steps_of(self, x: Sequence[float]) -> np.ndarray:
         """Return the inputs in steps, int32[n_features]: rounded and cut off, float32 all the way as in the kernel."""
@@ -196,6 +190,7 @@ class QuantisedNet(Foretelling):
 
         t, n, logistic = self._tensors, self._padded(), self.activation == "sigmoid"
         params = QuantisedRecord.one(
+            **{f"of_{name}": len(t[name]) for name in LAYERS},
             nets=self.nets, features=len(self.game.feature_names), inputs=n, h1=self.h1, h2=max(1, self.h2),
             last=self.h2 or self.h1, outputs=self.outputs, widest=max(self.h1, self.h2), room=max(n, self.h1) + 1,
             logistic=2 * SPAN if logistic else 1,
@@ -280,11 +275,11 @@ def _extremes(net: NetEval) -> tuple[float, list[float]]:
                 f"position {game.to_text(s)!r}; inputs of a quantised net reach {FARTHEST / 2**FINE:g}: divide it"
             )
         largest = np.maximum(largest, x)
-        k = game.phase(s) if net.nets > 1 else 0
-        h = np.maximum(t["b1"][k] + features @ t["w1"][k].astype(np.float64), 0.0)
+        w1, b1, w2, b2 = (of_phase(t[k], game.phase(s)) for k in ("w1", "b1", "w2", "b2"))
+        h = np.maximum(b1 + features @ w1.astype(np.float64), 0.0)
         peaks[0] = max(peaks[0], float(h.max()))
         if net.h2:
-            h = np.maximum(t["b2"][k] + h @ t["w2"][k].astype(np.float64), 0.0)
+            h = np.maximum(b2 + h @ w2.astype(np.float64), 0.0)
             peaks[1] = max(peaks[1], float(h.max()))
     for name, value in zip(game.feature_names, largest.tolist(), strict=True):
         if 0 < value < 2.0 ** -(FINE + 1):

@@ -2,7 +2,7 @@
 """Template: `QuantisedNet`.
 
 Positions that are looked at one after the other differ in few inputs, as brothers in a search do; so `look` keeps the
-sums of the last position that each player saw with each net, and adds what differs. They are whole numbers: the way
+sums of the last position that each player saw in each phase, and adds what differs. They are whole numbers: the way
 there leaves no trace.
 """
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from evallearn.compiled.integers import add_whole_rows, clip_sums, differences, dot_whole, whole_inputs
     from evallearn.compiled.records import QuantisedRecord
+    from evallearn.evaluators.net import of_phase
     from evallearn.evaluators.quantised import SPAN
     from evallearn.evaluators.squash import squash
 
@@ -53,13 +54,13 @@ def look(s, side, k, params: QuantisedRecord):
         features_player(s, viewer(s), params.x)
     fresh, places, values = params.fresh.ctypes.data, params.places.ctypes.data, params.values.ctypes.data
     whole_inputs(fresh, params.x.ctypes.data, FINE, params.reach, N_INPUTS)
-    sums, weights = params.sums[side, k].ctypes.data, params.q1[k].ctypes.data
+    sums, weights = params.sums[side, k].ctypes.data, of_phase(params.q1, k).ctypes.data
     if INCREMENTAL:
         n = differences(fresh, params.seen[side, k].ctypes.data, places, values, N_INPUTS, 1)
         add_whole_rows(sums, sums, weights, places, values, n, H1)
     else:
         n = differences(fresh, params.zeros.ctypes.data, places, values, N_INPUTS, 0)
-        add_whole_rows(sums, params.c1[k].ctypes.data, weights, places, values, n, H1)
+        add_whole_rows(sums, of_phase(params.c1, k).ctypes.data, weights, places, values, n, H1)
 
 
 @njit
@@ -79,15 +80,16 @@ def second_layer(k, params: QuantisedRecord):
     """Write params.sums2 from the hidden units of the first layer."""
     places, values = params.places.ctypes.data, params.values.ctypes.data
     n = differences(params.hidden.ctypes.data, params.zeros.ctypes.data, places, values, H1, 0)
-    add_whole_rows(params.sums2.ctypes.data, params.c2[k].ctypes.data, params.q2[k].ctypes.data, places, values, n, H2)
+    bias, weights = of_phase(params.c2, k).ctypes.data, of_phase(params.q2, k).ctypes.data
+    add_whole_rows(params.sums2.ctypes.data, bias, weights, places, values, n, H2)
 
 
 @njit
 def conclude(k, params: QuantisedRecord):
-    """Write the outputs from the last hidden units: params.chances, never rising."""
-    p = params.chances
+    """Write the outputs from the last hidden units: params.probabilities, never rising."""
+    p, weights, bias = params.probabilities, of_phase(params.q3, k), of_phase(params.c3, k)
     for o in range(OUTPUTS):
-        total = params.c3[k, o] + dot_whole(params.hidden.ctypes.data, params.q3[k, o].ctypes.data, LAST)
+        total = bias[o] + dot_whole(params.hidden.ctypes.data, weights[o].ctypes.data, LAST)
         p[o] = 0.5 + 0.5 * squash(0.5 * (np.float64(total) * params.unit))
     middle = OUTPUTS // 2
     for o in range(middle + 1, OUTPUTS):
@@ -109,7 +111,7 @@ def evaluate_mover(s, params: QuantisedRecord):
     conclude(k, params)
     total = params.lowest
     for o in range(OUTPUTS):
-        total += params.steps[o] * params.chances[o]
+        total += params.steps[o] * params.probabilities[o]
     return np.float32(total)
 
 

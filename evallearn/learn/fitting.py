@@ -31,7 +31,7 @@ def fit_evaluator(
     blend: float = 0.5,
     on_progress: Move = lambda done, total: None,
 ) -> tuple[FeatureEval, dict[str, Any]]:
-    """Learn by `method` (mlp, or one of the linear trainer's) and measure on the games that were held out.
+    """Learn by `method` (net, or one of the linear trainer's) and measure on the games that were held out.
 
     alpha, taper, target, blend: of the linear methods; alpha=None is the trainer's own, for the target see
     train/targets.py. The details hold the features that were dropped and, of texel, the scale K.
@@ -39,11 +39,11 @@ def fit_evaluator(
     refuse_online(target, blend)
     evaluator: FeatureEval
     details: dict[str, Any] = {}
-    if method == "mlp":
+    if method == "net":
         _refuse_linear_options(alpha, taper, target)
-        from evallearn.train import MlpTrainer
+        from evallearn.train import NetFitter
 
-        net = MlpTrainer(seed=seed).fit(dataset, on_epoch=lambda epoch, of, train, validation: on_progress(epoch, of))
+        net = NetFitter(seed=seed).fit(dataset, on_epoch=lambda epoch, of, train, validation: on_progress(epoch, of))
         evaluator = net.evaluator(game, made)
         details["history"] = net.history_
     else:
@@ -78,4 +78,4 @@ def refuse_online(target: str, blend: float) -> None:
 def _refuse_linear_options(alpha: float | None, taper: bool, target: str) -> None:
     for name, given in (("alpha", alpha is not None), ("taper", taper), (f"target {target}", target != "outcome")):
         if given:
-            raise SpecError(f"method 'mlp' knows no {name}: leave it out, or choose a linear method such as logistic")
+            raise SpecError(f"method 'net' knows no {name}: leave it out, or choose a linear method such as logistic")

@@ -50,7 +50,7 @@ def fit_neural(run: Run, last: int) -> FeatureEval | None:
     """Fit a neural evaluator to the records that taught the last generation; None if it learned without any."""
     if run.dataset(last) is None:
         return None
-    return run.fit("neural", run.kept(last), "mlp")[0]
+    return run.fit("neural", run.kept(last), "net")[0]
 
 
 def find_alarms(run: Run, learned: Mapping[str, FeatureEval], last: int) -> list[dict[str, str]]:

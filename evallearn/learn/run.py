@@ -240,7 +240,7 @@ class Run:
     def fit(self, name: str, generations: list[int], made_by: str) -> tuple[FeatureEval, dict[str, Any]]:
         """Learn the evaluator `name` from these generations' records."""
         path = self.evaluator_path(name)
-        target = self.config.target if made_by != "mlp" else "outcome"
+        target = self.config.target if made_by != "net" else "outcome"
 
         def work(move: Move) -> dict[str, Any]:
             dataset = Dataset([self.records(g) for g in generations], game=self.game)

@@ -21,7 +21,7 @@ from evallearn.data import SelfPlayConfig
 from evallearn.data.boards import on_fastest_floor
 from evallearn.data.generate import play_game
 from evallearn.evaluators import LinearEval
-from evallearn.evaluators.mlp import MlpEval
+from evallearn.evaluators.net import NetEval
 from evallearn.search.dice.luck import Rolls
 
 SECONDS = 2.0
@@ -34,7 +34,7 @@ SEARCH_SECONDS = 5.0
 POSITIONS = 500
 """Of the games, for the searches."""
 HIDDEN = (32, 16)
-"""Units of the neural evaluator that a run fits (MlpTrainer)."""
+"""Units of the neural evaluator that a run fits (NetFitter)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,12 +170,12 @@ def _typical(game: Game) -> LinearEval:
     return LinearEval(game, weights)
 
 
-def _neural(game: Game) -> MlpEval:
+def _neural(game: Game) -> NetEval:
     """Return a neural evaluator as large as the one that a run fits."""
     rng, (h1, h2) = np.random.default_rng(1), HIDDEN
-    shapes = {"w1": (len(game.feature_names), h1), "b1": (game.n_phases, h1), "w2": (h1, h2), "b2": (h2,),
-              "w3": (h2,), "b3": (1,)}  # fmt: skip
-    return MlpEval(game, {name: rng.normal(0.0, 0.1, shape) for name, shape in shapes.items()})
+    shapes = {"w1": (1, len(game.feature_names), h1), "b1": (game.n_phases, h1), "w2": (1, h1, h2), "b2": (1, h2),
+              "w3": (1, h2, 1), "b3": (1, 1)}  # fmt: skip
+    return NetEval(game, {name: rng.normal(0.0, 0.1, shape) for name, shape in shapes.items()})
 
 
 def _agent(game: Game, evaluator: Evaluator, depth: int) -> SearchAgent:

@@ -139,17 +139,17 @@ BIG = (
     REPORT
     + """
 import numpy as np
-from evallearn import AlphaBeta, LinearEval, Limits, MlpEval, get_game
+from evallearn import AlphaBeta, LinearEval, Limits, NetEval, get_game
 from evallearn.compiled.game import CompiledGame
 game = get_game("tic_tac_toe")
 s = game.initial()
 linear = LinearEval.from_heuristic(game, "lines")
 rng = np.random.default_rng(0)
-shapes = {"w1": (5, 32), "b1": (1, 32), "w2": (32, 16), "b2": (16,), "w3": (16,), "b3": (1,)}  # those of learn
-mlp = MlpEval(game, {k: rng.normal(0, 0.3, v) for k, v in shapes.items()})
+shapes = {"w1": (5, 32), "b1": (32,), "w2": (32, 16), "b2": (16,), "w3": (16, 1), "b3": (1,)}  # those of learn
+net = NetEval(game, {k: rng.normal(0, 0.3, (1, *v)) for k, v in shapes.items()})
 fast = CompiledGame(game)
 answers = {"perft": fast.perft(s, 5), "key": fast.key(s), "phase": fast.phase(s)}
-for e in (linear, mlp):
+for e in (linear, net):
     found = AlphaBeta(game, e).search(s, Limits(depth=4))
     answers[e.name] = [found.value, found.action, found.nodes, float(e.evaluate_batch([s], [0])[0])]
 report(**answers)

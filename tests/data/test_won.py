@@ -62,7 +62,7 @@ def written(folder: Path, seed: int = 0) -> Path:
         ("logistic", "blend"),
         ("ridge", "outcome"),
         ("sgd", "outcome"),
-        pytest.param("mlp", "outcome", marks=pytest.mark.long),
+        pytest.param("net", "outcome", marks=pytest.mark.long),
     ],
 )
 def test_a_fit_learns_what_is_still_to_come(method: str, target: str, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nets import random_net
 from safetensors.numpy import save
 from toys import DoubleMove, Takeaway, python_path
 
@@ -23,7 +24,7 @@ from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import (
     FunctionEval,
     LinearEval,
-    MlpEval,
+    NetEval,
     SolvedEval,
     feature_hash,
     load_evaluator,
@@ -41,10 +42,10 @@ def linear(**made) -> LinearEval:
     return LinearEval(GAME, [[0.25, -1.5]], [0.125], made={"name": "mine", "seed": 3, **made})
 
 
-def mlp(game=GAME) -> MlpEval:
-    rng, f, p = np.random.default_rng(5), len(game.feature_names), game.n_phases
-    shapes = {"w1": (f, 8), "b1": (p, 8), "w2": (8, 4), "b2": (4,), "w3": (4,), "b3": (1,)}
-    return MlpEval(game, {k: rng.normal(0, 0.3, s).astype(np.float32) for k, s in shapes.items()}, {"name": "net"})
+def net(game=GAME) -> NetEval:
+    e = random_net(game, (8, 8), per_phase=("b1",))
+    e.made["name"] = "net"
+    return e
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ TTT = get_game("tic_tac_toe")
 NOT_SAVED = {
     "a FunctionEval (half), which no file can hold": FunctionEval(TTT, lambda s, p: 0.5),
     "a 'mine' Eval (mine), which no file can hold": OfOnesOwn(GAME, [[0.25, -1.5]]),
-    "a SolvedEval (mine+solved), which no file can hold: it saves the kinds linear, mlp, net, quantised, patterns, "
+    "a SolvedEval (mine+solved), which no file can hold: it saves the kinds linear, net, quantised, patterns, "
     "which are learned numbers; of a SolvedEval save its `below`": SolvedEval(linear(), solved=lambda s: None),
     "a function, which no file can hold": linear,
     "a NoneType, which no file can hold": None,
@@ -82,7 +83,7 @@ def test_what_can_be_saved_is_said_in_a_sentence(told: str, tmp_path: Path) -> N
     with pytest.raises(EvaluatorError) as error:
         save_evaluator(NOT_SAVED[told], tmp_path / "e.safetensors")
     assert f"save_evaluator got {told}" in str(error.value)
-    assert "it saves the kinds linear, mlp, net, quantised, patterns" in str(error.value)
+    assert "it saves the kinds linear, net, quantised, patterns" in str(error.value)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -93,13 +94,13 @@ def refused(path: Path, match: str, game=GAME) -> None:
 
 
 # --- round trips -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("evaluator", [linear(), mlp(), mlp(DoubleMove())], ids=["linear", "mlp", "phases"])
+@pytest.mark.parametrize("evaluator", [linear(), net(), net(DoubleMove())], ids=["linear", "net", "phases"])
 def test_file_read_back_equals_the_evaluator_written(evaluator, tmp_path):
     loaded = load_evaluator(save_evaluator(evaluator, tmp_path / "a" / "b" / "e.safetensors"), evaluator.game)
     assert type(loaded) is type(evaluator)
     assert loaded.name == evaluator.name
     for name, tensor in evaluator.tensors().items():
-        assert loaded.tensors()[name].dtype == np.float32
+        assert loaded.tensors()[name].dtype == tensor.dtype
         assert loaded.tensors()[name].tobytes() == tensor.tobytes()
     s = evaluator.game.initial()
     assert loaded.evaluate(s, 0) == evaluator.evaluate(s, 0)
@@ -107,11 +108,11 @@ def test_file_read_back_equals_the_evaluator_written(evaluator, tmp_path):
 
 def test_file_is_the_same_to_the_byte_with_source_date_epoch(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
-    first, second = (save_evaluator(mlp(), tmp_path / n).read_bytes() for n in ("a.safetensors", "b.safetensors"))
+    first, second = (save_evaluator(net(), tmp_path / n).read_bytes() for n in ("a.safetensors", "b.safetensors"))
     assert first == second
     assert read_header(tmp_path / "a.safetensors")["made"]["date"] == "1970-01-02T00:00:00+00:00"
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86401")
-    assert save_evaluator(mlp(), tmp_path / "a.safetensors").read_bytes() != first
+    assert save_evaluator(net(), tmp_path / "a.safetensors").read_bytes() != first
 
 
 def test_saving_leaves_no_other_file_even_if_it_fails(tmp_path, monkeypatch):
@@ -162,14 +163,14 @@ def test_file_fits_both_floors_of_its_game(tmp_path):
     game = DoubleMove()
     fast = CompiledGame(game)
     assert feature_hash(fast) == feature_hash(game)
-    written = save_evaluator(mlp(fast), tmp_path / "e.safetensors")
-    assert load_evaluator(written, game).evaluate(game.initial(), 0) == mlp(game).evaluate(game.initial(), 0)
+    written = save_evaluator(net(fast), tmp_path / "e.safetensors")
+    assert load_evaluator(written, game).evaluate(game.initial(), 0) == net(game).evaluate(game.initial(), 0)
 
 
 def test_loading_needs_neither_torch_nor_sklearn(tmp_path):
     game = get_game("tic_tac_toe")
-    wanted = mlp(game).evaluate(game.initial(), 0)
-    file = save_evaluator(mlp(game), tmp_path / "net.safetensors")
+    wanted = net(game).evaluate(game.initial(), 0)
+    file = save_evaluator(net(game), tmp_path / "net.safetensors")
     code = f"""
 import sys
 for name in ("torch", "sklearn", "pyarrow", "matplotlib"):
@@ -336,11 +337,10 @@ def test_header_field_of_the_wrong_type_is_refused(tmp_path, field, value, kind)
     )
 
 
-def test_unknown_kind_is_refused(tmp_path):
-    refused(
-        forge(tmp_path / "e.safetensors", header={"kind": "nnue"}),
-        "holds a 'nnue' Eval; this evallearn knows linear, mlp",
-    )
+@pytest.mark.parametrize(("kind", "remedy"), [("nnue", "$"), ("mlp", "; fit it again by `evallearn fit --method net`")])
+def test_unknown_kind_is_refused(tmp_path, kind, remedy):
+    file = forge(tmp_path / "e.safetensors", header={"kind": kind})
+    refused(file, f"holds a '{kind}' Eval; this evallearn knows linear, net, quantised, patterns{remedy}")
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_unknown_kind_is_refused(tmp_path):
     [
         ({"weights": np.zeros((1, 2), np.float32)}, "weights"),
         ({**linear().tensors(), "extra": np.zeros(1, np.float32)}, "bias, extra, weights"),
-        (mlp().tensors(), "b1, b2, b3, w1, w2, w3"),
+        (net().tensors(), "activation, b1, b2, b3, w1, w2, w3"),
         ({}, "none"),
     ],
 )
@@ -396,12 +396,6 @@ def test_numbers_that_are_not_finite_are_refused(tmp_path, bad):
     )
 
 
-def test_mlp_file_of_another_shape_is_refused(tmp_path):
-    tensors = {**mlp().tensors(), "w3": np.zeros(5, np.float32)}
-    header = {"kind": "mlp", "architecture": {k: list(t.shape) for k, t in tensors.items()}}
-    refused(forge(tmp_path / "e.safetensors", tensors, header), "tensor w3 of an MLP Eval of takeaway must have shape")
-
-
 # --- corruption --------------------------------------------------------------------------------------------------
 def survives(file: Path, evaluator) -> bool:
     """Any damage is refused with EvaluatorError, or leaves an Eval of the same shape with finite numbers."""
@@ -417,7 +411,7 @@ def survives(file: Path, evaluator) -> bool:
     return True
 
 
-@pytest.mark.parametrize("evaluator", [linear(), mlp()], ids=["linear", "mlp"])
+@pytest.mark.parametrize("evaluator", [linear(), net()], ids=["linear", "net"])
 def test_truncated_file_is_refused_at_every_length(tmp_path, evaluator):
     file = save_evaluator(evaluator, tmp_path / "e.safetensors")
     data = file.read_bytes()
@@ -457,7 +451,7 @@ def test_random_garbage_is_refused(tmp_path):
         refused(file, "is damaged or no safetensors file")
 
 
-@pytest.mark.parametrize("evaluator", [linear(), mlp()], ids=["linear", "mlp"])
+@pytest.mark.parametrize("evaluator", [linear(), net()], ids=["linear", "net"])
 def test_flipped_bytes_are_refused_or_harmless(tmp_path, evaluator):
     file, rng = save_evaluator(evaluator, tmp_path / "e.safetensors"), random.Random(12)
     data = file.read_bytes()
@@ -481,7 +475,7 @@ def test_flipped_bit_of_a_weight_is_refused(tmp_path):
     refused(file, "is damaged: its numbers do not have the checksum of its header")
 
 
-@pytest.mark.parametrize("evaluator", [linear(), mlp()], ids=["linear", "mlp"])
+@pytest.mark.parametrize("evaluator", [linear(), net()], ids=["linear", "net"])
 def test_exchanged_words_of_the_header_are_refused_or_harmless(tmp_path, evaluator):
     """Damage that is still JSON: it gets further than flipped bits."""
     file, rng = save_evaluator(evaluator, tmp_path / "e.safetensors"), random.Random(13)

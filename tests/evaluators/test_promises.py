@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nets import random_net
 from playing import random_game
 from toys import DoubleMove, Takeaway, TreeGame
 
@@ -18,7 +19,7 @@ from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import Game, Heuristic
 from evallearn.core.search import Limits
 from evallearn.errors import EvaluatorError, SpecError
-from evallearn.evaluators import FunctionEval, LinearEval, MlpEval
+from evallearn.evaluators import FunctionEval, LinearEval
 from evallearn.evaluators.batch import evaluate_words
 from evallearn.registry import game_names, get_game
 from evallearn.search import AlphaBeta
@@ -56,12 +57,6 @@ def positions(name: str) -> tuple:
     raise AssertionError
 
 
-def random_mlp(g: Game, seed: int = 0, size: float = 0.3) -> MlpEval:
-    rng, f, p = np.random.default_rng(seed), len(g.feature_names), g.n_phases
-    shapes = {"w1": (f, 8), "b1": (p, 8), "w2": (8, 4), "b2": (4,), "w3": (4,), "b3": (1,)}
-    return MlpEval(g, {k: rng.normal(0, size, shape).astype(np.float32) for k, shape in shapes.items()})
-
-
 def random_linear(g: Game, size: float) -> LinearEval:
     rng, shape = np.random.default_rng(1), (g.n_phases, len(g.feature_names))
     return LinearEval(g, rng.normal(0, size, shape), rng.normal(0, size, shape[0]))
@@ -75,9 +70,9 @@ def evals(name: str) -> list:
         random_linear(g, 0.1),
         LinearEval(g, np.full((g.n_phases, len(g.feature_names)), 1e6)),
         LinearEval(g, np.full((g.n_phases, len(g.feature_names)), -1e6), np.full(g.n_phases, 1e6)),
-        random_mlp(g),
-        random_mlp(g, 1, 1e6),
-        random_mlp(g, 2, 1e37),  # sums overflow float32
+        random_net(g, (8, 8), per_phase=("b1",)),
+        random_net(g, (8, 8), per_phase=("b1",), seed=1, size=1e6),
+        random_net(g, (8, 8), per_phase=("b1",), seed=2, size=1e37),  # sums overflow float32
     ]
 
 
@@ -253,47 +248,6 @@ def test_heuristic_with_a_misspelt_name_suggests_the_nearest():
         LinearEval.from_heuristic(Takeaway(), "remander")
     with pytest.raises(SpecError, match="unknown feature in heuristic 'typo' of takeaway 'remaindre'"):
         LinearEval.from_heuristic(Misspelt(), "typo")
-
-
-def mlp_tensors(**changes) -> dict:
-    return {**random_mlp(Takeaway()).tensors(), **changes}
-
-
-@pytest.mark.parametrize(
-    ("name", "shape"),
-    [
-        ("w1", (3, 8)),
-        ("w1", (8,)),
-        ("b1", (2, 8)),
-        ("w2", (7, 4)),
-        ("b2", (5,)),
-        ("w3", (4, 1)),
-        ("b3", (2,)),
-        ("b3", ()),
-    ],
-)
-def test_mlp_refuses_wrong_shapes(name, shape):
-    with pytest.raises(EvaluatorError, match=r"tensor \w\d of an MLP Eval of takeaway must have shape .*, got"):
-        MlpEval(Takeaway(), mlp_tensors(**{name: np.zeros(shape)}))
-
-
-def test_mlp_refuses_an_empty_layer():
-    empty = {"w1": np.zeros((2, 0)), "b1": np.zeros((1, 0)), "w2": np.zeros((0, 4))}
-    with pytest.raises(EvaluatorError, match="must have shape"):
-        MlpEval(Takeaway(), mlp_tensors(**empty))
-
-
-@pytest.mark.parametrize("bad", [math.nan, -math.inf, 1e39])
-def test_mlp_refuses_numbers_that_float32_cannot_hold(bad):
-    with pytest.raises(EvaluatorError, match="tensor b2 of this MLP Eval holds a number that is not finite"):
-        MlpEval(Takeaway(), mlp_tensors(b2=np.array([0, bad, 0, 0])))
-
-
-def test_mlp_refuses_missing_and_extra_tensors():
-    few = {k: t for k, t in mlp_tensors().items() if k != "b2"}
-    for tensors in (few, mlp_tensors(w4=np.zeros(1))):
-        with pytest.raises(EvaluatorError, match="an MLP Eval needs the tensors w1, b1, w2, b2, w3, b3; got"):
-            MlpEval(Takeaway(), tensors)
 
 
 def test_function_eval_answers_utility_at_the_end_and_the_function_elsewhere():

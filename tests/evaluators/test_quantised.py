@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from nets import random_net
 from playing import random_game
 from toys import DoubleMove, Takeaway
 
@@ -16,7 +17,7 @@ from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.batch import evaluate_words
-from evallearn.evaluators.net import ACTIVATIONS, NetEval, levels_of
+from evallearn.evaluators.net import ACTIVATIONS, TENSORS, NetEval
 from evallearn.evaluators.quantised import QuantisedNet, quantise
 from evallearn.registry import game_names, get_game
 
@@ -32,20 +33,13 @@ def remembering(name: str) -> Game:
     return game
 
 
-def random_net(game: Game, hidden=(8,), activation="relu", size=0.3, split=True, seed=0) -> NetEval:
-    rng, f, outs = np.random.default_rng(seed), len(game.feature_names), len(levels_of(game)) - 1
-    nets, h1, h2 = (game.n_phases if split else 1), hidden[0], hidden[1] if len(hidden) > 1 else 0
-    shapes = {"w1": (f, h1), "b1": (h1,), "w2": (h1, h2), "b2": (h2,), "w3": (h2 or h1, outs), "b3": (outs,)}
-    return NetEval(game, {k: rng.normal(0, size, (nets, *shape)) for k, shape in shapes.items()}, activation)
-
-
 def nets(game: Game) -> list[NetEval]:
     return [
-        random_net(game),
-        random_net(game, (16, 8), "clipped", split=False),
-        random_net(game, (8, 8), "sigmoid"),
-        random_net(game, (8, 16), size=1e-6),
-        random_net(game, size=1e37),
+        random_net(game, per_phase=TENSORS),
+        random_net(game, (16, 8), "clipped"),
+        random_net(game, (8, 8), "sigmoid", per_phase=("b1", "w2", "b3")),
+        random_net(game, (8, 16), size=1e-6, per_phase=TENSORS),
+        random_net(game, size=1e37, per_phase=TENSORS),
         random_net(game, size=0.0),
     ]
 
@@ -79,7 +73,7 @@ def test_values_lie_inside_and_have_one_sign(name):
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_quantised_values_are_near_those_of_the_net(name, activation):
     game = remembering(name)
-    net = random_net(game, (16, 8), activation, size=0.1)
+    net = random_net(game, (16, 8), activation, size=0.1, per_phase=TENSORS)
     e = quantise(net)
     scale = game.utility_range[1] - game.utility_range[0]
     for s in positions(game, 20):
@@ -111,7 +105,7 @@ class FromTheStart(QuantisedNet):
 
 def test_sums_from_the_start_are_the_same():
     game = get_game("othello")
-    e = quantise(random_net(game))
+    e = quantise(random_net(game, per_phase=TENSORS))
     words = np.array([game.encode(s) for s in positions(game)], np.uint64)
     assert evaluate_words(FromTheStart(game, e.tensors()), words).tobytes() == evaluate_words(e, words).tobytes()
 
@@ -134,7 +128,7 @@ def test_inputs_are_rounded_to_sixteenths_and_cut_off():
 
 
 def test_inputs_within_reach_cannot_overflow():
-    e = quantise(random_net(remembering("chess"), size=3.0))
+    e = quantise(random_net(remembering("chess"), size=3.0, per_phase=TENSORS))
     t = e.tensors()
     highest = e.reach * np.abs(t["q1"].astype(np.int64)).sum(axis=1) + np.abs(t["c1"].astype(np.int64))
     assert 16 <= e.reach < 2**14

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from harvest import CROP, Field, Harvest
+from nets import random_net
 
 import evallearn
 from evallearn.agents import SearchAgent
@@ -19,8 +20,7 @@ from evallearn.core.search import Limits
 from evallearn.data import SelfPlayConfig
 from evallearn.data.generate import play_game
 from evallearn.errors import EvaluatorError
-from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, load_evaluator, save_evaluator
-from evallearn.evaluators.net import NetEval
+from evallearn.evaluators import FunctionEval, LinearEval, load_evaluator, save_evaluator
 from evallearn.evaluators.quantised import quantise
 from evallearn.registry import get_game
 from evallearn.search import Expectiminimax, MaxN
@@ -28,18 +28,6 @@ from evallearn.search import Expectiminimax, MaxN
 GAME = get_game("2048")
 FAST = CompiledGame(GAME)
 SHAPE = GAME.n_phases, len(GAME.feature_names)
-
-
-def net(game: Game, size: float) -> NetEval:
-    rng, f = np.random.default_rng(3), len(game.feature_names)
-    shapes = {"w1": (1, f, 8), "b1": (1, 8), "w2": (1, 8, 0), "b2": (1, 0), "w3": (1, 8, 1), "b3": (1, 1)}
-    return NetEval(game, {k: rng.normal(0, size, shape).astype(np.float32) for k, shape in shapes.items()})
-
-
-def mlp(size: float) -> MlpEval:
-    rng, (p, f) = np.random.default_rng(2), SHAPE
-    shapes = {"w1": (f, 8), "b1": (p, 8), "w2": (8, 4), "b2": (4,), "w3": (4,), "b3": (1,)}
-    return MlpEval(GAME, {k: rng.normal(0, size, shape).astype(np.float32) for k, shape in shapes.items()})
 
 
 def linear(size: float) -> LinearEval:
@@ -54,11 +42,9 @@ EVALS = {
     "any": linear(0.1),
     "huge": linear(1e6),
     "the least": LinearEval(GAME, np.full(SHAPE, -1e6)),
-    "mlp": mlp(0.3),
-    "huge mlp": mlp(1e6),
-    "net": net(GAME, 0.3),
-    "huge net": net(GAME, 1e3),
-    "quantised": quantise(net(GAME, 0.3)),
+    "net": random_net(GAME, (8, 8), per_phase=("b1",)),
+    "huge net": random_net(GAME, size=1e6),
+    "quantised": quantise(random_net(GAME)),
 }
 
 

@@ -7,16 +7,15 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from nets import random_net
 
 from evallearn import get_game
 from evallearn.cli import run
 from evallearn.cli.explain import bar
-from evallearn.core.game import Game
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import DataError
-from evallearn.evaluators import FunctionEval, LinearEval, MlpEval, save_evaluator
+from evallearn.evaluators import FunctionEval, LinearEval, save_evaluator
 from evallearn.evaluators.solved import SolvedEval
 from evallearn.insight import explain
 from evallearn.play.seats import make_evaluator
@@ -25,12 +24,6 @@ from evallearn.play.seats import make_evaluator
 @pytest.fixture(autouse=True)
 def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-
-
-def mlp(game: Game, seed: int = 0) -> MlpEval:
-    rng, f, p = np.random.default_rng(seed), len(game.feature_names), game.n_phases
-    shapes = {"w1": (f, 4), "b1": (p, 4), "w2": (4, 3), "b2": (3,), "w3": (3,), "b3": (1,)}
-    return MlpEval(game, {k: rng.normal(0, 0.5, shape) for k, shape in shapes.items()})
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -57,11 +50,12 @@ def test_the_parts_of_a_linear_eval_add_up_to_its_value(name: str) -> None:
 
 def test_occlusion_is_the_change_of_the_raw_value_when_a_feature_is_neutral() -> None:
     game = get_game("connect_four")
-    s, net = game.from_text("44455"), mlp(game)
+    s, net = game.from_text("44455"), random_net(game, size=0.5)
     x = [float(f) for f in game.features(s, game.to_play(s))]
     for means in (None, [0.25] * len(x)):
         found = explain(net, s, means=means)
         assert (found.kind, found.neutral) == ("occlusion", "zero" if means is None else "mean")
+        assert found.value == pytest.approx(found.middle + found.scale * math.tanh(found.raw or 0.0), abs=1e-6)
         neutral = 0.0 if means is None else 0.25
         for p in found.parts:
             i = game.feature_names.index(p.name)
@@ -72,7 +66,7 @@ def test_occlusion_is_the_change_of_the_raw_value_when_a_feature_is_neutral() ->
 def test_too_few_means_are_refused() -> None:
     game = get_game("tic_tac_toe")
     with pytest.raises(DataError, match="2 means for the 5 features of tic_tac_toe: give one for each"):
-        explain(mlp(game), game.initial(), means=[0.0, 0.0])
+        explain(random_net(game, size=0.5), game.initial(), means=[0.0, 0.0])
 
 
 def test_an_eval_without_parts_or_with_a_table_tells_a_value_only() -> None:
@@ -111,7 +105,7 @@ def test_several_evals_stand_side_by_side(capsys: pytest.CaptureFixture[str]) ->
 def test_a_net_is_occluded_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     game = get_game("connect_four")
     path = tmp_path / "net.safetensors"
-    save_evaluator(mlp(game), path)
+    save_evaluator(random_net(game, size=0.5), path)
     out = told(capsys, str(path), "44455")  # the file says which game
     assert "This Eval is no sum" in out
     assert "if that feature alone were 0; effects do not add up" in out
@@ -141,7 +135,7 @@ def test_what_is_won_already_is_said_beside_what_is_expected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     game, position = get_game("2048"), "512.256.64.8/4.8.2.0/2.0.0.0/0.0.0.0"
-    s, file = game.from_text(position), save_evaluator(mlp(game), tmp_path / "mlp.safetensors")
+    s, file = game.from_text(position), save_evaluator(random_net(game, size=0.5), tmp_path / "net.safetensors")
     for name in ("handwritten:corner", str(file)):
         out = " ".join(told(capsys, name, position, "--game", "2048").split())
         found = explain(make_evaluator(name, game, trust=FULL_TRUST), s)

@@ -92,8 +92,8 @@ def test_what_records_cannot_teach_is_refused(checkers, tmp_path, capsys):
     game = get_game("checkers")
     with pytest.raises(SpecError, match="target 'treestrap' learns while it plays, not from records: use `evallearn"):
         fit_evaluator("logistic", checkers, game, seed=1, made={}, target="treestrap")
-    with pytest.raises(SpecError, match="method 'mlp' knows no target texel: leave it out"):
-        fit_evaluator("mlp", checkers, game, seed=1, made={}, target="texel")
+    with pytest.raises(SpecError, match="method 'net' knows no target texel: leave it out"):
+        fit_evaluator("net", checkers, game, seed=1, made={}, target="texel")
     with pytest.raises(SpecError, match="unknown target 'leaf'"):
         LearnConfig(target="leaf")
     with pytest.raises(SpecError, match="blend=1.5: give a number from 0 to 1"):

@@ -16,7 +16,7 @@ from evallearn.core.shares import GroupSums, Share
 from evallearn.errors import DataError
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.linear import LinearEval
-from evallearn.evaluators.mlp import MlpEval
+from evallearn.evaluators.net import TENSORS, NetEval, activate, of_phase
 from evallearn.evaluators.squash import BOUND
 from evallearn.train.fit.stream import RecordStream, checked
 
@@ -37,12 +37,29 @@ def predict_linear(
     return bounded(np.tanh(raw) if squash == "tanh" else raw)
 
 
-def predict_mlp(tensors: Mapping[str, np.ndarray], features: np.ndarray, phase: np.ndarray) -> np.ndarray:
-    """Return what an MlpEval says, float64[n], up to the order in which it adds."""
-    h1 = np.maximum(features @ tensors["w1"] + tensors["b1"][phase], 0)
-    h2 = np.maximum(h1 @ tensors["w2"] + tensors["b2"], 0)
-    raw = (h2 @ tensors["w3"]).astype(np.float64) + tensors["b3"][0]
-    return bounded(np.tanh(raw))
+def predict_net(
+    tensors: Mapping[str, np.ndarray],
+    activation: str,
+    features: np.ndarray,
+    phase: np.ndarray,
+    steps: np.ndarray | tuple[float, ...] = (2.0,),
+) -> np.ndarray:
+    """Return what a NetEval says, float64[n], up to the order in which it adds.
+
+    steps: from each result to the next, where the worst is worth -1 and the best 1.
+    """
+    values, middle = np.empty(len(features)), len(steps) // 2
+    for k in np.unique(phase):
+        rows = phase == k
+        w1, b1, w2, b2, w3, b3 = (of_phase(tensors[name], k) for name in TENSORS)
+        h = activate(features[rows] @ w1 + b1, activation)
+        if w2.shape[1]:
+            h = activate(h @ w2 + b2, activation)
+        p = 0.5 + 0.5 * np.tanh(0.5 * (h @ w3 + b3).astype(np.float64))
+        p[:, middle:] = np.minimum.accumulate(p[:, middle:], axis=1)
+        p[:, middle::-1] = np.maximum.accumulate(p[:, middle::-1], axis=1)
+        values[rows] = p @ np.asarray(steps) - 1.0
+    return bounded(values)
 
 
 def predictor(evaluator: FeatureEval) -> Predict:
@@ -53,11 +70,11 @@ def predictor(evaluator: FeatureEval) -> Predict:
     if isinstance(evaluator, LinearEval):
         weights, bias = evaluator.weights.astype(np.float64), evaluator.bias.astype(np.float64)
         return lambda features, phase: predict_linear(weights, bias, features, phase, evaluator.squash)
-    if isinstance(evaluator, MlpEval):
-        tensors = evaluator.tensors()
-        return lambda features, phase: predict_mlp(tensors, features, phase)
+    if isinstance(evaluator, NetEval):
+        tensors, steps = evaluator.tensors(), evaluator.steps / evaluator.scale
+        return lambda features, phase: predict_net(tensors, evaluator.activation, features, phase, steps)
     raise DataError(
-        f"{evaluator.name!r} is a {type(evaluator).__name__}: only linear and MLP Evals predict from features"
+        f"{evaluator.name!r} is a {type(evaluator).__name__}: only linear Evals and nets predict from features"
     )
 
 

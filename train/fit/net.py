@@ -1,4 +1,4 @@
-"""The neural trainer: a small MLP on the same records, with torch, in memory that does not grow with them."""
+"""The neural fitter: a small net from the same records, with torch, in memory that does not grow with them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from evallearn.core.game import Game
 from evallearn.core.settings import DERIVED_SEED, STEP, check_ranges, number, whole
-from evallearn.errors import DataError, SpecError
-from evallearn.evaluators.mlp import MlpEval
+from evallearn.errors import DataError, unknown
+from evallearn.evaluators.net import ACTIVATIONS, NetEval
 from evallearn.train.fit.blas import one_blas_thread
-from evallearn.train.fit.metrics import predict_mlp
+from evallearn.train.fit.metrics import predict_net
 from evallearn.train.fit.stream import RecordBatch, RecordStream, Summary, check_fits, check_same_length, summarise
+from evallearn.train.models.net_torch import arrays, check_hidden, cross_entropy, first_tensors, learnable, logits
 from evallearn.train.validation import ValidationStream
 
 if TYPE_CHECKING:
@@ -26,17 +27,19 @@ OnEpoch = Callable[[int, int, float, float], None]
 """on_epoch(epoch, of, train loss, validation loss), after each epoch; epochs count from 1."""
 FLOOR = 0.01
 """The learning rate falls along a cosine to this share of its first value."""
-UNITS = whole(1, 4096)
+DECAYED = ("w1", "d1", "w2", "w3")
+"""Tensors to which the weight decay applies."""
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Standardised features float32[n, n_features], phase int64[n], probability of a win float32[n]."""
+"""Standardised features float32[n, n_features], phase int64[n], probability of a win float32[n, 1]."""
 
 
-class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Fits an MlpEval to the outcomes of games: cross-entropy on p = (1 + value) / 2, a draw being half a win.
+class NetFitter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Fits a NetEval of one output to the outcomes of games: cross-entropy, a draw being half a win.
 
-    Adam with a falling learning rate; minibatches from a shuffle buffer of bounded size. A tenth of the training games
-    is held back, and the epoch with the least loss there is kept: the test split has no say in what it then measures.
-    The same seed and records give the same bytes: one thread, and generators of its own.
+    Phases share all weights and have biases of their own in the first layer. Adam with a falling learning rate;
+    minibatches from a shuffle buffer of bounded size. A tenth of the training games is held back, and the epoch with
+    the least loss there is kept: the test split has no say in what it then measures. The same seed and records give
+    the same bytes: one thread, and generators of its own.
     """
 
     RANGES: ClassVar = {
@@ -48,7 +51,8 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def __init__(
         self,
         *,
-        hidden: tuple[int, int] = (32, 16),
+        hidden: tuple[int, ...] = (32, 16),
+        activation: str = "relu",
         epochs: int = 20,
         patience: int = 5,
         batch_size: int = 1024,
@@ -59,7 +63,8 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     ) -> None:
         """Only store the settings; `fit` checks them.
 
-        hidden: units in the two hidden layers.
+        hidden: units in one or two hidden layers.
+        activation: of these units; see `NetEval`.
         epochs: passes over the training records, at most.
         patience: stop after this many epochs in a row without a better validation loss.
         batch_size: records per step.
@@ -68,6 +73,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         shuffle_rows: records in the shuffle buffer; records of one game lie together, so it must hold many games.
         """
         self.hidden = hidden
+        self.activation = activation
         self.epochs = epochs
         self.patience = patience
         self.batch_size = batch_size
@@ -76,7 +82,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.shuffle_rows = shuffle_rows
         self.seed = seed
 
-    def fit(self, stream: RecordStream, on_epoch: OnEpoch | None = None) -> MlpTrainer:
+    def fit(self, stream: RecordStream, on_epoch: OnEpoch | None = None) -> NetFitter:
         """Learn from the train split; the test split is not read."""
         import torch
 
@@ -100,9 +106,9 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def predict(self, features: np.ndarray, phase: np.ndarray) -> np.ndarray:
         """Return the value of each row to its player to move, float64[n]."""
         check_is_fitted(self)
-        return predict_mlp(self.tensors_, features, phase)
+        return predict_net(self.tensors_, self.activation, features, phase)
 
-    def evaluator(self, game: Game, made: Mapping[str, Any] | None = None) -> MlpEval:
+    def evaluator(self, game: Game, made: Mapping[str, Any] | None = None) -> NetEval:
         """Return the evaluator for a game with these features.
 
         `made` adds to what its file will tell about its origin.
@@ -116,22 +122,24 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             "data_checksum": self.data_checksum_,
             "best_epoch": self.best_epoch_,
         }
-        return MlpEval(game, self.tensors_, {**origin, **(made or {})})
+        return NetEval(game, self.tensors_, self.activation, {**origin, **(made or {})})
 
     # --- training --------------------------------------------------------------------------------------------------
     def _train(self, stream: ValidationStream, summary: Summary, on_epoch: OnEpoch | None) -> dict[str, np.ndarray]:
         import torch
 
-        net = _initial(stream.n_features, stream.n_phases, self.hidden, self.seed)
-        decayed = [t for k, t in net.items() if k in ("w1", "d1", "w2", "w3")]
-        plain = [t for k, t in net.items() if k not in ("w1", "d1", "w2", "w3")]
+        first = first_tensors(stream.n_features, self.hidden, 1, activation=self.activation, seed=self.seed)
+        # Phases share the bias b1 and add d1: a phase without records keeps the common one.
+        net = learnable({**first, "d1": np.zeros((stream.n_phases, self.hidden[0]))})
+        decayed = [t for k, t in net.items() if k in DECAYED]
+        plain = [t for k, t in net.items() if k not in DECAYED]
         groups = [{"params": decayed, "weight_decay": self.weight_decay}, {"params": plain, "weight_decay": 0.0}]
         optimizer = torch.optim.AdamW(groups, lr=self.learning_rate, fused=True)
         self.history_: list[dict[str, Any]] = []
-        self.best_epoch_, best_loss, best = 0, math.inf, _copy(net)
+        self.best_epoch_, best_loss, best = 0, math.inf, arrays(net)
         for epoch in range(1, self.epochs + 1):
             train_loss = self._epoch(stream, summary, net, optimizer, epoch)
-            validation_loss = _validation_loss(stream, summary, net)
+            validation_loss = self._validation_loss(stream, summary, net)
             if not math.isfinite(train_loss + validation_loss):
                 raise DataError(
                     f"the loss became {train_loss + validation_loss} in epoch {epoch}: "
@@ -141,7 +149,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             if on_epoch is not None:
                 on_epoch(epoch, self.epochs, train_loss, validation_loss)
             if validation_loss < best_loss:
-                self.best_epoch_, best_loss, best = epoch, validation_loss, _copy(net)
+                self.best_epoch_, best_loss, best = epoch, validation_loss, arrays(net)
             elif epoch - self.best_epoch_ >= self.patience:
                 break
         return best
@@ -157,7 +165,7 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             for group in optimizer.param_groups:
                 group["lr"] = self.learning_rate * (FLOOR + (1 - FLOOR) * (1 + math.cos(math.pi * done)) / 2)
             optimizer.zero_grad()
-            loss = _loss(net, rows)
+            loss = self._loss(net, rows)
             loss.backward()
             optimizer.step()
             seen += len(rows[2])
@@ -184,74 +192,40 @@ class MlpTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         yield from zip(*(np.array_split(column, pieces) for column in rows), strict=True)
 
     def _check_settings(self) -> None:
-        if len(self.hidden) != 2 or any(h not in UNITS for h in self.hidden):
-            raise SpecError(f"hidden={self.hidden!r}: give two numbers of units, at most {UNITS.high}, as (32, 16)")
+        check_hidden(self.hidden)
+        if self.activation not in ACTIVATIONS:
+            raise unknown("activation", self.activation, ACTIVATIONS)
         check_ranges(self)
 
+    def _loss(self, net: dict[str, torch.Tensor], rows: Rows) -> torch.Tensor:
+        import torch
 
-# --- the net, in torch ---------------------------------------------------------------------------------------------
-def _initial(n_features: int, n_phases: int, hidden: tuple[int, int], seed: int) -> dict[str, torch.Tensor]:
-    """Return weights by He's initialisation.
+        x, phase, q = rows
+        z = logits({**net, "b1": net["b1"] + net["d1"]}, self.activation, torch.from_numpy(x), phase)
+        return cross_entropy(z, torch.from_numpy(q))
 
-    Phases share the bias b1 and add d1: a phase without records keeps the common one.
-    """
-    import torch
+    def _validation_loss(self, stream: RecordStream, summary: Summary, net: dict[str, torch.Tensor]) -> float:
+        import torch
 
-    generator = torch.Generator().manual_seed(seed)
-    h1, h2 = hidden
-
-    def normal(*shape: int) -> torch.Tensor:
-        return torch.randn(shape, generator=generator, dtype=torch.float32) * math.sqrt(2.0 / shape[0])
-
-    def zeros(*shape: int) -> torch.Tensor:
-        return torch.zeros(shape, dtype=torch.float32)
-
-    net = {
-        "w1": normal(n_features, h1), "b1": zeros(h1), "d1": zeros(n_phases, h1),
-        "w2": normal(h1, h2), "b2": zeros(h2),
-        "w3": normal(h2) / 2.0, "b3": zeros(1),
-    }  # fmt: skip
-    return {k: t.requires_grad_() for k, t in net.items()}
-
-
-def _loss(net: dict[str, torch.Tensor], rows: Rows) -> torch.Tensor:
-    """Return the mean cross-entropy of the rows. The value is tanh(z), so the log odds of a win are 2 z."""
-    import torch
-
-    x, phase, q = (torch.from_numpy(column) for column in rows)
-    first = torch.addmm(net["b1"], x, net["w1"]) + net["d1"][phase]
-    second = torch.addmm(net["b2"], torch.relu(first), net["w2"])
-    z = torch.relu(second) @ net["w3"] + net["b3"]
-    return torch.nn.functional.binary_cross_entropy_with_logits(2.0 * z, q)
-
-
-def _validation_loss(stream: ValidationStream, summary: Summary, net: dict[str, torch.Tensor]) -> float:
-    import torch
-
-    seen, total = 0, 0.0
-    with torch.no_grad():
-        for b in stream.batches("validation"):
-            seen += len(b.outcome)
-            total += float(_loss(net, _standardise(b, summary))) * len(b.outcome) if len(b.outcome) else 0.0
-    return total / seen
-
-
-def _copy(net: dict[str, torch.Tensor]) -> dict[str, np.ndarray]:
-    return {k: t.detach().numpy().copy() for k, t in net.items()}
+        seen, total = 0, 0.0
+        with torch.no_grad():
+            for b in stream.batches("validation"):
+                seen += len(b.outcome)
+                total += float(self._loss(net, _standardise(b, summary))) * len(b.outcome) if len(b.outcome) else 0.0
+        return total / seen
 
 
 def _fold(net: dict[str, np.ndarray], summary: Summary) -> dict[str, np.ndarray]:
-    """Return the tensors of an MlpEval, which sees raw features: scaling goes into w1, the means and phases into b1."""
+    """Return the tensors of a NetEval, which sees raw features: scaling goes into w1, the means and phases into b1."""
     w1 = net["w1"].astype(np.float64) * summary.inverse_scale[:, None]
-    b1 = net["b1"].astype(np.float64) + net["d1"] - summary.mean @ w1
+    b1 = net["b1"].astype(np.float64) + net["d1"] - summary.mean @ w1[0]
     folded = {"w1": w1, "b1": b1, **{k: net[k] for k in ("w2", "b2", "w3", "b3")}}
     return {k: np.ascontiguousarray(t, np.float32) for k, t in folded.items()}
 
 
-# --- rows, in numpy ------------------------------------------------------------------------------------------------
 def _standardise(b: RecordBatch, summary: Summary) -> Rows:
     x = (b.features - summary.mean.astype(np.float32)) * summary.inverse_scale.astype(np.float32)
-    return x, np.asarray(b.phase, np.int64), (1.0 + b.outcome.astype(np.float32)) / 2.0
+    return x, np.asarray(b.phase, np.int64), (1.0 + b.outcome.astype(np.float32)[:, None]) / 2.0
 
 
 def _shuffle(pool: list[Rows], rng: np.random.Generator) -> Rows:

@@ -1,6 +1,6 @@
 """A net that plays with weights that stand still, and writes down what its games teach: `FrozenNet`.
 
-A net foretells P(utility >= level) for every level, and learns in minibatches. So the episode kernel plays a round with
+A net predicts P(utility >= level) for every level, and learns in minibatches. So the episode kernel plays a round with
 the weights of before, and writes lessons (position, probabilities), from which torch learns.
 """
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evallearn.compiled.learning_hooks import MAX_NODES, NODE_DRAWS
     from evallearn.compiled.learning_records import EpisodeRecord, LessonRecord
     from evallearn.evaluators.net_kernel import evaluate_mover as net_value
-    from evallearn.evaluators.net_kernel import foretell, see, sees
+    from evallearn.evaluators.net_kernel import predict_outcomes, see, sees
     from evallearn.train.draws import begin_game, uniform
 
 
@@ -44,17 +44,17 @@ def read(s, row, words, targets, record: LessonRecord):
 
 @njit
 def predict(row, group, words, targets, record: LessonRecord):
-    foretell(State(*to_fixed_tuple(row, N_WORDS)), record)
+    predict_outcomes(State(*to_fixed_tuple(row, N_WORDS)), record)
     total = record.lowest
     for j in range(OUTPUTS):
-        total += record.steps[j] * record.chances[j]
+        total += record.steps[j] * record.probabilities[j]
     return total / SCALE
 
 
 @njit
 def output(j, record: LessonRecord):
     """Return 2 P(utility >= levels[j + 1]) - 1 of the last prediction: negated, like a value, to the other player."""
-    return 2.0 * record.chances[j] - 1.0
+    return 2.0 * record.probabilities[j] - 1.0
 
 
 @njit

@@ -13,18 +13,15 @@ import numpy as np
 
 from evallearn.core.digest import tensors_digest
 from evallearn.core.game import Game
-from evallearn.core.settings import Settings, number, setting, whole
+from evallearn.core.settings import Settings, number, setting
 from evallearn.errors import SpecError
 from evallearn.evaluators.features import feature_hash
-from evallearn.evaluators.net import ACTIVATIONS, LANES, NetEval, levels_of
+from evallearn.evaluators.net import ACTIVATIONS, NetEval, levels_of
 from evallearn.train.models.frozen_net import FrozenNet
 from evallearn.train.models.linear import require_searching
 from evallearn.train.models.net_learner import NetLearner, first_net, widened
+from evallearn.train.models.net_torch import check_hidden
 from evallearn.train.targets import SEARCH_TARGETS
-
-HIDDEN = whole(1, 4096)
-"""Units of a layer: a search asks the net again and again, and more are too slow for any."""
-UNITS = f"one or two multiples of {LANES}, {HIDDEN.high} at most, such as 80"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +39,8 @@ class NetSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        units = self.hidden
-        if units is not None and not (1 <= len(units) <= 2 and all(h in HIDDEN and h % LANES == 0 for h in units)):
-            raise SpecError(f"hidden={units!r}: give {UNITS}")
+        if self.hidden is not None:
+            check_hidden(self.hidden)
 
 
 class NetModel:

@@ -6,19 +6,13 @@ runs their average over the last steps, which is less noisy than they are: that 
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from evallearn.core.game import Game
 from evallearn.core.memory import require_memory
 from evallearn.errors import SpecError
 from evallearn.evaluators.net import TENSORS, NetEval
-
-if TYPE_CHECKING:
-    import torch
-
+from evallearn.train.models.net_torch import arrays, cross_entropy, first_tensors, learnable, logits
 
 COPIES = 6
 """Of the weights: they themselves, their gradients, Adam's two moments, their average, and the net that plays."""
@@ -36,11 +30,10 @@ class NetLearner:
 
         self.game, self.activation = start.game, start.activation
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.weights = {k: torch.tensor(start.tensors()[k], device=self.device, requires_grad=True) for k in TENSORS}
+        self.weights = learnable({k: start.tensors()[k] for k in TENSORS}, self.device)
         self.average = {k: w.detach().clone() for k, w in self.weights.items()}
         self.averaging, self.steps = averaging, 0
-        self.nets, self.two_layers = start.nets, start.h2 > 0
-        self.used = [k for k in TENSORS if self.two_layers or k not in ("w2", "b2")]
+        self.used = [k for k in TENSORS if start.h2 or k not in ("w2", "b2")]
         self.optimizer = torch.optim.Adam([self.weights[k] for k in self.used], lr=1e-3, fused=True)
 
     def learn(self, x: np.ndarray, phase: np.ndarray, targets: np.ndarray, rate: float) -> float:
@@ -51,8 +44,7 @@ class NetLearner:
             group["lr"] = rate
         self.optimizer.zero_grad()
         inputs, q = torch.from_numpy(x).to(self.device), torch.from_numpy(targets).to(self.device)
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(self.logits(inputs, phase), q, reduction="sum")
-        loss = loss / len(x)
+        loss = cross_entropy(logits(self.weights, self.activation, inputs, phase), q)
         loss.backward()
         self.optimizer.step()
         self.steps += 1
@@ -62,42 +54,13 @@ class NetLearner:
                 mean.lerp_(self.weights[name], 1.0 - kept)
         return float(loss.detach())
 
-    def logits(self, x: torch.Tensor, phase: np.ndarray) -> torch.Tensor:
-        """Return float32[n, outputs]; each row by the net of its phase."""
-        import torch
-
-        if self.nets == 1:
-            return self._forward(x, 0)
-        z = torch.empty((len(x), self.weights["b3"].shape[1]), device=self.device)
-        for k in range(self.nets):
-            rows = torch.from_numpy(np.flatnonzero(phase == k)).to(self.device)
-            if len(rows):
-                z = z.index_copy(0, rows, self._forward(x[rows], k))
-        return z
-
-    def _forward(self, x: torch.Tensor, k: int) -> torch.Tensor:
-        import torch
-
-        w = self.weights
-        h = self._activate(torch.addmm(w["b1"][k], x, w["w1"][k]))
-        if self.two_layers:
-            h = self._activate(torch.addmm(w["b2"][k], h, w["w2"][k]))
-        return torch.addmm(w["b3"][k], h, w["w3"][k])
-
-    def _activate(self, z: torch.Tensor) -> torch.Tensor:
-        import torch
-
-        if self.activation == "relu":
-            return torch.relu(z)
-        return torch.clamp(z, 0.0, 1.0) if self.activation == "clipped" else torch.sigmoid(z)
-
     def tensors(self) -> dict[str, np.ndarray]:
         """Return the weights as they are now, copied."""
-        return {k: w.detach().cpu().numpy().copy() for k, w in self.weights.items()}
+        return arrays(self.weights)
 
     def averaged(self) -> dict[str, np.ndarray]:
         """Return their average, copied."""
-        return {k: w.cpu().numpy().copy() for k, w in self.average.items()}
+        return arrays(self.average)
 
     def moments(self) -> dict[str, np.ndarray]:
         """Return the average and Adam's memory, copied; zeros before the first step."""
@@ -127,23 +90,12 @@ class NetLearner:
 def first_net(
     game: Game, hidden: tuple[int, ...], outputs: int, *, activation: str = "relu", split: bool = False, seed: int = 1
 ) -> NetEval:
-    """Return random weights: He's for units that are cut off at 0, Glorot's for logistic ones; outputs begin at 0."""
-    rng = np.random.default_rng([seed, 7])
+    """Return a net of random weights, whose outputs begin near 0."""
     nets, n = (game.n_phases if split else 1), len(game.feature_names)
-    h1, h2 = hidden[0], hidden[1] if len(hidden) > 1 else 0
+    h1, h2 = (*hidden, 0)[:2]
     weights = nets * (n * h1 + h1 * h2 + (h2 or h1) * outputs)
     require_memory(COPIES * 4 * weights, f"hidden={hidden!r} with {n} features")
-    gain = 1.0 if activation == "sigmoid" else 2.0
-
-    def normal(rows: int, columns: int, wide: float) -> np.ndarray:
-        one = rng.normal(0.0, math.sqrt(gain / wide), (1, rows, columns)) if columns else np.zeros((1, rows, 0))
-        return np.repeat(one, nets, axis=0)  # all phases begin with the same net
-
-    tensors = {
-        "w1": normal(n, h1, n), "b1": np.zeros((nets, h1)),
-        "w2": normal(h1, h2, h1), "b2": np.zeros((nets, h2)),
-        "w3": 0.1 * normal(h2 or h1, outputs, h2 or h1), "b3": np.zeros((nets, outputs)),
-    }  # fmt: skip
+    tensors = first_tensors(n, hidden, outputs, activation=activation, nets=nets, seed=seed)
     return NetEval(game, tensors, activation)
 
 
@@ -163,7 +115,7 @@ def widened(net: NetEval, hidden: tuple[int, ...], seed: int) -> NetEval:
     tensors = {}
     for name, old in net.tensors().items():
         if name in TENSORS:
-            new = fresh[name].copy()
+            new = fresh[name][: len(old)].copy()
             if name != "w1":  # what new units say, and to whom
                 new[:, old.shape[1] :] = 0.0
             new[tuple(slice(n) for n in old.shape)] = old

@@ -152,11 +152,18 @@ class PlainNet:
 
     def predict(self, s: State) -> float:
         """Return the value to whoever sees the position, as a share of a win."""
-        return self.evaluator.raw(*self.evaluator.see(s, self.game.viewer(s))) / self.scale
+        total = self.evaluator.levels[0] - self.evaluator.middle
+        for step, p in zip(self.evaluator.steps.tolist(), self.probabilities(s), strict=True):
+            total += step * p
+        return float(total) / self.scale
+
+    def probabilities(self, s: State) -> list[float]:
+        """Return P(utility >= level) for every level but the lowest, to whoever sees the position."""
+        return self.evaluator.probabilities(*self.evaluator.see(s, self.game.viewer(s)))
 
     def outputs_of(self, s: State) -> list[float]:
-        """Return 2 P(utility >= level) - 1 for every level but the lowest, to whoever sees the position."""
-        return [2.0 * p - 1.0 for p in self.evaluator.chances(*self.evaluator.see(s, self.game.viewer(s)))]
+        """Return the same as values, 2 p - 1."""
+        return [2.0 * p - 1.0 for p in self.probabilities(s)]
 
     def result_outputs(self, u: float) -> list[float]:
         """Return the same of a game that brought `u`."""

@@ -56,10 +56,10 @@ def refusal(capsys, records, *arguments, **options):
 
 
 def test_the_command_knows_every_method():
-    assert {*METHODS} == {*LINEAR, "mlp"} - {"ordinal"}
+    assert {*METHODS} == {*LINEAR, "net"} - {"ordinal"}
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m != "mlp"])
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "net"])
 @pytest.mark.parametrize("taper", [[], ["--taper"]], ids=["phases", "taper"])
 def test_every_linear_method_learns(capsys, records, method, taper):
     told = fitted(capsys, records, "--method", method, *taper)
@@ -84,8 +84,8 @@ def test_alpha_decides_what_lasso_drops(capsys, records):
     [
         (["--alpha", "-1"], "'--alpha': -1.0 is not in the range 0<x<="),
         (["--method", "lasso", "--alpha", "1e9"], "alpha=1e+09 drops every feature: give an alpha below"),
-        (["--method", "mlp", "--alpha", "1"], "method 'mlp' knows no alpha: leave it out, or choose a linear method"),
-        (["--method", "mlp", "--taper"], "method 'mlp' knows no taper"),
+        (["--method", "net", "--alpha", "1"], "method 'net' knows no alpha: leave it out, or choose a linear method"),
+        (["--method", "net", "--taper"], "method 'net' knows no taper"),
         (["--method", "lars"], "'lars' is not one of"),
     ],
 )

@@ -6,11 +6,13 @@ import json
 
 import numpy as np
 import pytest
+from nets import random_net
 from sklearn.metrics import brier_score_loss, log_loss
 
 from evallearn.core.shares import jeffreys
 from evallearn.errors import DataError
-from evallearn.evaluators import LinearEval, MlpEval
+from evallearn.evaluators import LinearEval
+from evallearn.evaluators.net import TENSORS
 from evallearn.train import ArrayStream, measure, predictor
 
 
@@ -112,19 +114,28 @@ def test_to_json_can_be_written():
 def test_predictor_equals_the_eval_one_by_one(toy):
     rng = np.random.default_rng(2)
     x, phase = rng.normal(size=(50, 3)).astype(np.float32), rng.integers(0, 2, 50)
-    shapes = {"w1": (3, 5), "b1": (2, 5), "w2": (5, 4), "b2": (4,), "w3": (4,), "b3": (1,)}
-    mlp = MlpEval(toy, {k: rng.normal(size=s) for k, s in shapes.items()})
     linear = LinearEval(toy, rng.normal(size=(2, 3)), rng.normal(size=2))
-    for evaluator in (linear, mlp):
+    nets = [random_net(toy, (8, 16), size=1.0, per_phase=own) for own in (("b1",), TENSORS)]
+    for evaluator in (linear, *nets, random_net(toy, (16,), "sigmoid", per_phase=("w3", "b2"))):
         values = predictor(evaluator)(x, phase)
         expected = [evaluator.evaluate((tuple(f), k), 0) for f, k in zip(x.tolist(), phase.tolist(), strict=True)]
         np.testing.assert_allclose(values, expected, atol=2e-6)
 
 
+def test_predictor_of_several_outputs_adds_up_their_steps(monkeypatch, toy):
+    """Predictions that contradict each other count as the one nearer to the middle."""
+    monkeypatch.setattr(type(toy), "levels", (-1.0, -0.5, 0.0, 0.25, 0.5, 1.0))
+    net, rng = random_net(toy, size=1.0), np.random.default_rng(3)
+    assert net.outputs == 5
+    x, phase = rng.normal(size=(50, 3)).astype(np.float32), np.zeros(50, int)
+    expected = [net.evaluate((tuple(f), 0), 0) for f in x.tolist()]
+    np.testing.assert_allclose(predictor(net)(x, phase), expected, atol=2e-6)
+
+
 def test_predictor_refuses_another_kind_of_eval(toy):
     other = LinearEval(toy, np.zeros((2, 3)))
-    other.__class__ = type("Oracle", (MlpEval.__base__,), {"raw": None, "tensors": None})
-    with pytest.raises(DataError, match="'linear' is a Oracle: only linear and MLP Evals"):
+    other.__class__ = type("Oracle", (LinearEval.__base__,), {"raw": None, "tensors": None})
+    with pytest.raises(DataError, match="'linear' is a Oracle: only linear Evals and nets"):
         predictor(other)
 
 

@@ -180,7 +180,7 @@ def test_a_net_learns_what_its_teacher_says() -> None:
 
     def gap() -> float:
         said = it.model.evaluator()
-        p = [said.chances(x.tolist(), phase) for x, phase in zip(*it.player.inputs(lessons.words), strict=True)]
+        p = [said.probabilities(x.tolist(), phase) for x, phase in zip(*it.player.inputs(lessons.words), strict=True)]
         return float(np.abs(np.array(p) - lessons.targets).mean())
 
     before = gap()
