@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evallearn.arena.seating import Played, Seats
-from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
+from evallearn.compiled.specialise import compiling, specialise
 from evallearn.core.game import Game, State
 from evallearn.core.search import Limits, Search
 from evallearn.search.alphabeta.compiled import SHORT_DEPTH, CompiledAlphaBeta
@@ -62,11 +62,8 @@ class WholeGames:
 
     def warm_up(self, kernel: Any, run: Callable[[], Any]) -> None:
         """Compile, or fetch from the disk, before the first clock starts to run."""
-        announce(self.what, kernel)
-        try:
+        with compiling(self.what, kernel):
             run()
-        except COMPILE_ERRORS as error:
-            raise explain_failure(error, self.what) from None
 
     def place(self, s: State) -> None:
         """Let the next game begin at `s`."""

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from evallearn.arena.compiled_match import Chooser, WholeGames
-from evallearn.compiled.specialise import specialise
+from evallearn.compiled.one_ply import one_ply
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.rng import scramble
 from evallearn.core.rules import Rules
 from evallearn.errors import SpecError
 
-TEMPLATE = Path(__file__).with_name("one_ply_kernel.py")
 LONGEST = 5000
 """Plies, rolls included; a longer game counts as even."""
 
@@ -44,7 +42,7 @@ def quick_match(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, openin
     game, rules, kernels = a.game, a.game.rules, (a.kernel(), b.kernel())
     if rules is None or kernels[0] is None or kernels[1] is None or b.game.rules.State is not rules.State:  # type: ignore[union-attr]  # a kernel has rules
         raise SpecError(f"{a.name} and {b.name} cannot meet: both must be Evals of one game on the compiled floor")
-    games = WholeGames(game, one_ply(rules, a, kernels[0]), one_ply(rules, b, kernels[1]), longest=LONGEST)
+    games = WholeGames(game, chooser(rules, a, kernels[0]), chooser(rules, b, kernels[1]), longest=LONGEST)
     games.place(game.initial())
     games.row["seed"], games.row["opening_plies"] = scramble(seed), opening_plies
     points, play = np.zeros(pairs), games.kernels.play_pairs
@@ -52,7 +50,7 @@ def quick_match(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, openin
     return QuickMatch(float(points.mean()), float(points.std(ddof=1) / math.sqrt(pairs)), 2 * pairs)
 
 
-def one_ply(rules: Rules, evaluator: Evaluator, kernel: EvalKernel) -> Chooser:
+def chooser(rules: Rules, evaluator: Evaluator, kernel: EvalKernel) -> Chooser:
     """Return who takes the action whose position the evaluator likes best."""
-    module = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
-    return Chooser(evaluator.name, module.choose, (kernel.params.copy(), np.zeros(rules.max_actions, np.int32)))
+    side = (kernel.params.copy(), np.zeros(rules.max_actions, np.int32))
+    return Chooser(evaluator.name, one_ply(rules, kernel).choose, side)

@@ -19,6 +19,8 @@ import re
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -176,6 +178,16 @@ def announce(what: str, function: Any) -> None:
         return
     kept = f"kept in {cache_folder()}" if _writable(cache_folder()) else f"not kept: cannot write to {cache_folder()}"
     log.info("compiling %s (a few seconds; %s)", what, kept)
+
+
+@contextmanager
+def compiling(what: str, function: Any) -> Iterator[None]:
+    """Announce the first call of `function`, which stands in the block, and explain it where Numba fails."""
+    announce(what, function)
+    try:
+        yield
+    except COMPILE_ERRORS as error:
+        raise explain_failure(error, what) from None
 
 
 def _on_disk(function: Any) -> bool:

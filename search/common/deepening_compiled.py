@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure
+from evallearn.compiled.specialise import compiling
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.rules import Rules
@@ -38,14 +38,11 @@ def search_plies(rules: Rules) -> int:
 
 def warm_up(game: Game, what: str, deepen: Any, recursive: Any, once: Callable[[State], Any]) -> None:
     """Compile, or fetch from the disk, before the first clock starts to run: `once` searches a position."""
-    announce(what, deepen)
     s = game.initial()
     while game.to_play(s) == CHANCE:
         s = game.result(s, game.chances(s)[0][0])
-    try:
+    with compiling(what, deepen):
         once(s)
-    except COMPILE_ERRORS as error:
-        raise explain_failure(error, what) from None
     if len(recursive.signatures) > 1:  # it would crash when loaded from the disk (Numba #6061)
         raise EvallearnError(f"{what} was compiled twice: please report this as a bug")
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from evallearn.compiled.one_ply import one_ply
 from evallearn.compiled.records import LuckContext
-from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
+from evallearn.compiled.specialise import compiling, specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.errors import SearchError
@@ -69,14 +70,10 @@ class _CompiledRolls:
         rules = game.rules
         assert rules is not None
         self.game, self.params = game, kernel.params.copy()
-        self.kernels: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
+        self.kernels: Any = specialise(TEMPLATE, rules, one_ply(rules, kernel))
         self.box = LuckContext.one(words=rules.n_words, width=rules.max_actions, rolls=rules.max_outcomes)
-        what = f"the luck of {game.name} with the {evaluator.name} Eval"
-        announce(what, self.kernels.judge)
-        try:
+        with compiling(f"the luck of {game.name} with the {evaluator.name} Eval", self.kernels.judge):
             self.values(_first_roll(game))
-        except COMPILE_ERRORS as error:
-            raise explain_failure(error, what) from None
 
     def values(self, s: State) -> dict[Action, tuple[float, float]]:
         self.box["words"][0] = self.game.encode(s)

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evallearn.compiled.one_ply import one_ply
 from evallearn.compiled.records import RolloutContext
-from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
+from evallearn.compiled.specialise import compiling, specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.rng import SplitMix64, scramble
@@ -125,16 +126,12 @@ class _Compiled:
         game, rules = job.game, job.game.rules
         assert rules is not None
         self.params, self.player = kernel.params.copy(), job.player
-        self.kernels: Any = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
+        self.kernels: Any = specialise(TEMPLATE, rules, one_ply(rules, kernel))
         self.box = RolloutContext.one(words=rules.n_words, width=rules.max_actions, rolls=rules.max_outcomes)
         self.box["words"][0] = game.encode(job.s)
         self.box["moves"], self.box["plies"] = job.truncate or NO_LIMIT, longest_playout(game)
-        what = f"rollouts of {game.name} with the {job.evaluator.name} Eval"
-        announce(what, self.kernels.play)
-        try:
+        with compiling(f"rollouts of {game.name} with the {job.evaluator.name} Eval", self.kernels.play):
             self.play(0)
-        except COMPILE_ERRORS as error:
-            raise explain_failure(error, what) from None
 
     def play(self, seed: int) -> Rolled:
         self.kernels.play(self.box, self.params, self.player, np.uint64(SplitMix64(seed).state))

@@ -15,39 +15,18 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 from evallearn.compiled.rng import GOLDEN, drawn, mix64
 
 if TYPE_CHECKING:
-    from evallearn.compiled.hooks import (
-        CACHE,
-        N_WORDS,
-        State,
-        actions,
-        chances,
-        evaluate_player,
-        is_terminal,
-        result,
-        to_play,
-        utility_player,
-    )
+    from evallearn.compiled.hooks import CACHE, N_WORDS, State, chances, is_terminal, result, to_play
+    from evallearn.compiled.one_ply_kernel import best_action, worth
     from evallearn.compiled.records import RolloutContext
 
 CHANCE = -1
 
 
 @njit(nogil=True)
-def worth(s, player, params):
-    return np.float64(utility_player(s, player)) if is_terminal(s) else np.float64(evaluate_player(s, player, params))
-
-
-@njit(nogil=True)
 def best_move(s, ctx: RolloutContext, params):
     """Return the state after the move that is worth most to the mover, the earliest of equal ones."""
-    mover = np.int64(to_play(s))
-    n = np.int64(actions(s, ctx.actions))
-    best, value = np.int64(0), -np.inf
-    for i in range(n):
-        found = worth(result(s, np.int64(ctx.actions[i])), mover, params)
-        if found > value:
-            best, value = np.int64(i), found
-    return result(s, np.int64(ctx.actions[best]))
+    action, _, _ = best_action(s, ctx.actions, params)
+    return result(s, action)
 
 
 @njit(nogil=True)

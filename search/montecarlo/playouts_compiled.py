@@ -10,7 +10,7 @@ import numpy as np
 
 from evallearn.compiled.bits import jitable
 from evallearn.compiled.records import PlayoutContext
-from evallearn.compiled.specialise import COMPILE_ERRORS, announce, explain_failure, specialise
+from evallearn.compiled.specialise import compiling, specialise
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game, State
 from evallearn.core.rng import SplitMix64
@@ -82,12 +82,9 @@ class CompiledPlayouts:
 
     def warm_up(self, kernel: Any, run: Callable[[], Any]) -> None:
         """Compile, or fetch from the disk, before the first clock starts to run."""
-        announce(f"{self.what} of {self.game.name}", kernel)
         self.place(self.game.initial(), None)
-        try:
+        with compiling(f"{self.what} of {self.game.name}", kernel):
             run()
-        except COMPILE_ERRORS as error:
-            raise explain_failure(error, f"{self.what} of {self.game.name}") from None
 
     def place(self, s: State, seed: int | None) -> np.ndarray:
         """Write the position and a fresh start into the record; returns the words of the positions before it."""
