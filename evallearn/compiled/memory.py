@@ -16,18 +16,29 @@ READ, KEEP, DATA = 0, 3, 1
 """As LLVM numbers them: what a prefetch is for, how long it is to stay in the caches, and in which."""
 
 
+def _loader(stored: ir.Type, answer: Any) -> Any:
+    """Return what loads a number of the type `stored` from an address, and widens it to `answer`."""
+
+    @intrinsic
+    def load(typingctx: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            widen = builder.fpext if answer is types.float64 else builder.sext
+            number = builder.load(builder.inttoptr(args[0], stored.as_pointer()))
+            return widen(number, context.get_value_type(answer))
+
+        return answer(types.uint64), codegen
+
+    return load
+
+
+_load_byte = _loader(ir.IntType(8), types.int64)
+_load_short = _loader(ir.IntType(16), types.int64)
+_load_float = _loader(ir.FloatType(), types.float64)
+
+
 def byte_at(address: Any, index: Any) -> int:
     """Return the signed byte number `index` of the memory at `address`, which somebody must keep alive."""
     return ctypes.c_int8.from_address(int(address) + int(index)).value
-
-
-@intrinsic
-def _load_byte(typingctx: Any, address: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
-        return builder.sext(builder.load(pointer), ir.IntType(64))
-
-    return types.int64(types.uint64), codegen
 
 
 @overload(byte_at)
@@ -38,15 +49,6 @@ def _byte_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares 
 def short_at(address: Any, index: Any) -> int:
     """Return the signed 16-bit number `index` of the memory at `address`, which somebody must keep alive."""
     return ctypes.c_int16.from_address(int(address) + 2 * int(index)).value
-
-
-@intrinsic
-def _load_short(typingctx: Any, address: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = builder.inttoptr(args[0], ir.IntType(16).as_pointer())
-        return builder.sext(builder.load(pointer), ir.IntType(64))
-
-    return types.int64(types.uint64), codegen
 
 
 @overload(short_at)
@@ -60,15 +62,6 @@ def float_at(address: Any, index: Any) -> float:
     Somebody must keep the memory alive.
     """
     return ctypes.c_float.from_address(int(address) + 4 * int(index)).value
-
-
-@intrinsic
-def _load_float(typingctx: Any, address: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = builder.inttoptr(args[0], ir.FloatType().as_pointer())
-        return builder.fpext(builder.load(pointer), ir.DoubleType())
-
-    return types.float64(types.uint64), codegen
 
 
 @overload(float_at)

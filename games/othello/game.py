@@ -12,7 +12,6 @@ from typing import ClassVar, NamedTuple
 
 from evallearn.core.game import Game, Heuristic
 from evallearn.core.patterns import PatternSet
-from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction
 from evallearn.games.othello.cells import (
     CLASSES,
@@ -183,6 +182,7 @@ class Othello(Game[State, int]):
     """Othello on the usual board; an action is a square 0..63 (a1, b1, .. h8) or 64, a pass."""
 
     name: ClassVar[str] = "othello"
+    rules_module: ClassVar[str] = "evallearn.games.othello.rules"
     n_phases: ClassVar[int] = 6
     opening_plies: ClassVar[int] = 10
     feature_names: ClassVar[tuple[str, ...]] = (
@@ -356,14 +356,6 @@ class Othello(Game[State, int]):
         if a == PASS:
             return "a pass is allowed only without a move"
         return f"{square_name(a)} is taken" if (s.own | s.opp) >> a & 1 else f"{square_name(a)} flips nothing"
-
-    # --- the compiled backend --------------------------------------------------------------------------------------
-    @property
-    def rules(self) -> Rules:
-        """The same rules for kernels."""
-        from evallearn.games.othello.rules import RULES
-
-        return RULES
 
 
 TO_XO = str.maketrans("xo*.", "XOX-")

@@ -26,7 +26,6 @@ from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 from evallearn.core.game import CHANCE, Game, Heuristic
-from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction
 
 UP, RIGHT, DOWN, LEFT = range(4)
@@ -141,6 +140,7 @@ class TwentyFortyEight(Game[State, int]):
     """2048 on four by four cells; an action is 0 up, 1 right, 2 down, 3 left."""
 
     name: ClassVar[str] = "2048"
+    rules_module: ClassVar[str] = "evallearn.games.twenty_forty_eight.rules"
     version: ClassVar[int] = 2
     n_players: ClassVar[int] = 1
     has_chance: ClassVar[bool] = True
@@ -360,14 +360,6 @@ class TwentyFortyEight(Game[State, int]):
         """Return the state of the words: the inverse of `encode`."""
         top, bottom, score, pending = map(int, words)
         return State(tuple((top | bottom << 64).to_bytes(16, "little")), score, pending)
-
-    # --- the compiled backend --------------------------------------------------------------------------------------
-    @property
-    def rules(self) -> Rules:
-        """The same rules for kernels."""
-        from evallearn.games.twenty_forty_eight.rules import RULES
-
-        return RULES
 
 
 TURNS = ("move", "tile", "tiles")

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evallearn.errors import BadNotation, IllegalAction
+from evallearn.games.lines import threats
 from evallearn.games.three_player_connect import ThreePlayerConnect
 from evallearn.games.three_player_connect import rules as lower
-from evallearn.games.three_player_connect.game import BOARD, LINES, State, has_four, stones, threats
+from evallearn.games.three_player_connect.game import BOARD, LINES, State, has_four, stones
 
 GAME = ThreePlayerConnect()
 random_game = partial(playing.random_game, GAME)
@@ -269,8 +270,7 @@ def test_each_player_sees_own_next_and_last():
         if a is None or rng.random() < 0.7:
             continue
         mover = GAME.to_play(s)
-        empty = BOARD & ~stones(s)
-        counts = [threats(side, empty).bit_count() for side in s]
+        counts = [threats(side, stones(s), LINES).bit_count() for side in s]
         for player in range(3):
             seen = dict(zip(names, GAME.features(s, player), strict=True))
             i = (player - mover) % 3
