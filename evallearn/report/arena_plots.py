@@ -7,22 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from evallearn.report.formatting import Json, estimate, fixed, numbers, plain, points, short_agent, signed
-from evallearn.report.plots import (
-    CARD,
-    ENGINE,
-    INK,
-    LINEAR,
-    MUTED,
-    NAME_LENGTH,
-    NEURAL,
-    OTHER,
-    REACH,
-    SEARCH,
-    ZERO_LINE,
-    dot,
-    drawing,
-    plain_rows,
-)
+from evallearn.report.plots import NAME_LENGTH, REACH, dot, plain_rows
+from evallearn.report.svg import CARD, ENGINE, INK, LINEAR, MUTED, NEURAL, OTHER, SEARCH, ZERO_LINE, drawing
 
 KIND_COLOURS = {"learned": LINEAR, "handwritten": NEURAL, "search": SEARCH, "engine": ENGINE}
 """What is neither (random, zero, unknown) is grey; the page's CSS has the same classes."""

@@ -9,7 +9,7 @@ from typing import Any
 from evallearn.report.formatting import Json, compact, duration, fixed, number, part, rows, short
 from evallearn.report.page import Sections, glossary, made, render_page, tile, top, write_page
 from evallearn.report.parts import Cell, Column, figure, figure_of, grid, table
-from evallearn.report.plots import LINEAR, NEURAL, ZERO_LINE, drawing
+from evallearn.report.svg import LINEAR, NEURAL, ZERO_LINE, drawing
 
 GLOSSARY = {
     "points per game": "What a game brings on average: with the same dice from both seats, both sides looking one ply "

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from evallearn.report.formatting import Json, cut, estimate, fixed, part, plain
-from evallearn.report.plots import CARD, INK, LINEAR, MUTED, OTHER, drawing, whiskers
+from evallearn.report.plots import whiskers
+from evallearn.report.svg import CARD, INK, LINEAR, MUTED, OTHER, drawing
 
 NAME_LENGTH = 24
 ROW = 0.27

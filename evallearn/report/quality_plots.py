@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from evallearn.report.formatting import Json, cut, estimate, fixed, number, part, plain, rows, short
-from evallearn.report.plots import INK, LINEAR, MUTED, NEURAL, OTHER, ZERO_LINE, drawing, whiskers
+from evallearn.report.plots import whiskers
+from evallearn.report.svg import INK, LINEAR, MUTED, NEURAL, OTHER, ZERO_LINE, drawing
 
 COLOURS = (LINEAR, NEURAL, OTHER, INK, MUTED)
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1.5, 2)), (0, (8, 3)))
