@@ -66,10 +66,7 @@ def test_mazes_are_read_as_they_are_drawn():
     ],
 )
 def test_bad_notation_names_what_is_wrong(text, message):
-    with pytest.raises(BadNotation) as error:
-        GAME.from_text(text)
-    assert message in str(error.value)
-    assert repr(text) in str(error.value)
+    playing.refuses(GAME, text, message)
 
 
 VALID = [GAME.to_text(s) for maze in MAZES for s, _ in playing.random_game(Pacman(maze=maze), 1)[::9]]

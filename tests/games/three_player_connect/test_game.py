@@ -192,10 +192,7 @@ def test_board_form_is_read_from_the_top():
     ],
 )
 def test_bad_notation_names_what_is_wrong(text, message):
-    with pytest.raises(BadNotation) as error:
-        GAME.from_text(text)
-    assert message in str(error.value)
-    assert repr(text) in str(error.value)
+    playing.refuses(GAME, text, message)
 
 
 def test_two_fours_apart_are_refused():
@@ -208,11 +205,7 @@ def test_two_fours_apart_are_refused():
 @settings(max_examples=200)
 @given(st.one_of(st.text(), st.text("123456789", max_size=54), st.text("XOZ.", min_size=54, max_size=54)))
 def test_any_text_is_a_position_or_bad_notation(text):
-    try:
-        s = GAME.from_text(text)
-    except BadNotation:
-        return
-    assert GAME.from_text(GAME.to_text(s)) == s
+    playing.reads_or_refuses(GAME, text)
 
 
 @settings(max_examples=200)
