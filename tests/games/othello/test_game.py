@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from evallearn.errors import BadNotation, IllegalAction
 from evallearn.games.othello import Othello
 from evallearn.games.othello.cells import COUNT_NAMES, DISC_CLASSES, FEW_CLASSES
-from evallearn.games.othello.game import PASS, State, flippable, squares, stable
+from evallearn.games.othello.discs import flippable, squares, stable
+from evallearn.games.othello.game import PASS, State
 
 GAME = Othello()
 random_game = partial(playing.random_game, GAME)
