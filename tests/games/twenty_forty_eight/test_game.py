@@ -16,14 +16,14 @@ from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import CHANCE, Game
 from evallearn.errors import GameError, IllegalAction
 from evallearn.games.twenty_forty_eight import TwentyFortyEight
-from evallearn.games.twenty_forty_eight.game import (
+from evallearn.games.twenty_forty_eight.game import State
+from evallearn.games.twenty_forty_eight.tiles import (
     DOWN,
     HIGHEST_SCORE,
     LEFT,
     RIGHT,
     SNAKES,
     UP,
-    State,
     grown_from,
     log2_steps,
     slide,
