@@ -6,7 +6,8 @@ neighbour, until the group is large enough. They depend on their seed alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, islice
 
 from evallearn.core.rng import scramble
 
@@ -47,30 +48,32 @@ def walk(numbers: _Numbers, size: int, columns: int, rows: int) -> Pattern:
     return tuple(sorted(group))
 
 
+def distinct(groups: Iterable[Pattern], symmetries: tuple[Pattern, ...]) -> Iterator[Pattern]:
+    """Yield the groups that are no image of an earlier one."""
+    known = set[Pattern]()
+    for group in groups:
+        if group not in known:
+            yield group
+            known.update(tuple(sorted(s[cell] for cell in group)) for s in symmetries)
+
+
 def walks(
     n: int, size: int, columns: int, rows: int, symmetries: tuple[Pattern, ...], seed: int
 ) -> tuple[Pattern, ...]:
     """Draw `n` groups of `size` cells, none of them an image of another."""
-    numbers, found = _Numbers(seed), list[Pattern]()
-    known: set[Pattern] = set()
-    while len(found) < n:
-        group = walk(numbers, size, columns, rows)
-        if group not in known:
-            found.append(group)
-            known.update(tuple(sorted(s[cell] for cell in group)) for s in symmetries)
-    return tuple(found)
+    numbers = _Numbers(seed)
+    drawn = (walk(numbers, size, columns, rows) for _ in count())
+    return tuple(islice(distinct(drawn, symmetries), n))
 
 
 def blocks(width: int, height: int, columns: int, rows: int, symmetries: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
     """Return all rectangles of so many cells, none of them an image of another; ascending, from the lower left on."""
-    found, known = list[Pattern](), set[Pattern]()
-    for column in range(columns - width + 1):
-        for row in range(rows - height + 1):
-            block = tuple(rows * (column + c) + row + r for c in range(width) for r in range(height))
-            if block not in known:
-                found.append(block)
-                known.update(tuple(sorted(s[cell] for cell in block)) for s in symmetries)
-    return tuple(found)
+    found = (
+        tuple(rows * (column + c) + row + r for c in range(width) for r in range(height))
+        for column in range(columns - width + 1)
+        for row in range(rows - height + 1)
+    )
+    return tuple(distinct(found, symmetries))
 
 
 def slopes(width: int, height: int, columns: int, rows: int, symmetries: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
@@ -78,16 +81,13 @@ def slopes(width: int, height: int, columns: int, rows: int, symmetries: tuple[P
 
     None of them is an image of another.
     """
-    found, known, below = list[Pattern](), set[Pattern](), (height - 1) // 2
+    found, below = list[Pattern](), (height - 1) // 2
     for column in range(columns - width + 1):
         for row in range(rows - width + 1):
             first = [row + c - below for c in range(width)]
             cells = [(column + c, r) for c in range(width) for r in range(first[c], first[c] + height) if 0 <= r < rows]
-            slope = tuple(rows * c + r for c, r in cells)
-            if slope not in known:
-                found.append(slope)
-                known.update(tuple(sorted(s[cell] for cell in slope)) for s in symmetries)
-    return tuple(found)
+            found.append(tuple(rows * c + r for c, r in cells))
+    return tuple(distinct(found, symmetries))
 
 
 def mirrored(columns: int, rows: int) -> Pattern:

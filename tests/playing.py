@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 
 from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.errors import BadNotation
 
 
 def random_game(game: Game, seed: int) -> list[tuple[State, Action | None]]:
@@ -30,6 +32,23 @@ def perft(game: Game, s: State, depth: int) -> int:
                 below[child] = below.get(child, 0) + n
         layer = below
     return sum(layer.values())
+
+
+def refuses(game: Game, text: str, message: str) -> None:
+    """The position cannot be read: the error says why, and quotes it."""
+    with pytest.raises(BadNotation) as error:
+        game.from_text(text)
+    assert message in str(error.value)
+    assert repr(text) in str(error.value)
+
+
+def reads_or_refuses(game: Game, text: str) -> None:
+    """The position is refused, or it can be written and read back."""
+    try:
+        s = game.from_text(text)
+    except BadNotation:
+        return
+    assert game.from_text(game.to_text(s)) == s
 
 
 def compare_floors(game: Game, s: State) -> None:

@@ -19,7 +19,7 @@ from evallearn.arena.sprt import Sprt
 from evallearn.arena.table import Table
 from evallearn.core.digest import digest, weights_mark
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import Action, Game, State
+from evallearn.core.game import Game
 from evallearn.core.locks import hold_folder
 from evallearn.core.settings import DERIVED_SEED, OPENING_PLIES, PAIRS, Settings, setting
 from evallearn.core.shapes import JsonDict
@@ -249,25 +249,17 @@ def records_of(
     game: Game, names: tuple[str, str], number: int, start: Opening, played: Sequence[Played]
 ) -> list[GameRecord]:
     """Return the games of a set in text, as files keep them."""
-    opening = None if start.actions is None else tuple(_texts(game, game.initial(), start.actions))
+    opening = None if start.actions is None else game.line_to_text(game.initial(), start.actions)
     return [
         GameRecord(
             number=number * len(played) + i,
             opening=game.to_text(start.state),
             opening_actions=opening,
             players=tuple(names[side] for side in g.seats),
-            actions=tuple(_texts(game, start.state, g.actions)),
+            actions=game.line_to_text(start.state, g.actions),
             utilities=tuple(g.utilities),
             end=g.end,
             set=number,
         )
         for i, g in enumerate(played)
     ]
-
-
-def _texts(game: Game, s: State, actions: Sequence[Action]) -> list[str]:
-    texts = []
-    for a in actions:
-        texts.append(game.action_to_text(s, a))
-        s = game.result(s, a)
-    return texts

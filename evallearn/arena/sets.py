@@ -40,11 +40,7 @@ def packed_opening(game: Game, opening: Opening) -> list[int | str] | str:
 def _packed(game: Game, s: State, actions: Sequence[Action]) -> list[int | str]:
     if game.rules is not None:
         return [int(a) for a in actions]  # by contract integers
-    texts: list[int | str] = []
-    for a in actions:
-        texts.append(game.action_to_text(s, a))
-        s = game.result(s, a)
-    return texts
+    return list(game.line_to_text(s, actions))
 
 
 def read_move(game: Game, s: State, text: str) -> Action:

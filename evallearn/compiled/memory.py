@@ -6,6 +6,7 @@ And `fetch`, for those that do not fit the caches: what will be needed soon is s
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import SupportsInt
 
 import numpy as np
@@ -19,18 +20,30 @@ READ, KEEP, DATA = 0, 3, 1
 """As LLVM numbers them: what a prefetch is for, how long it is to stay in the caches, and in which."""
 
 
+def _loader(stored: ir.Type, answer: Type) -> Callable[[object], object]:
+    """Return what loads a number of the type `stored` from an address, and widens it to `answer`."""
+
+    @intrinsic
+    def load(typingctx: Typing, address: Type) -> Intrinsic:
+        def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+            widen = builder.fpext if answer is types.float64 else builder.sext
+            number = builder.load(builder.inttoptr(args[0], stored.as_pointer()))
+            return widen(number, context.get_value_type(answer))
+
+        return answer(types.uint64), codegen
+
+    loader: Callable[[object], object] = load
+    return loader
+
+
+_load_byte = _loader(ir.IntType(8), types.int64)
+_load_short = _loader(ir.IntType(16), types.int64)
+_load_float = _loader(ir.FloatType(), types.float64)
+
+
 def byte_at(address: Address, index: SupportsInt) -> int:
     """Return the signed byte number `index` of the memory at `address`, which somebody must keep alive."""
     return ctypes.c_int8.from_address(int(address) + int(index)).value
-
-
-@intrinsic
-def _load_byte(typingctx: Typing, address: Type) -> Intrinsic:
-    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        pointer = builder.inttoptr(args[0], ir.IntType(8).as_pointer())
-        return builder.sext(builder.load(pointer), ir.IntType(64))
-
-    return types.int64(types.uint64), codegen
 
 
 @overload(byte_at)
@@ -41,15 +54,6 @@ def _byte_at(address, index):  # type: ignore[no-untyped-def]  # Numba compares 
 def short_at(address: Address, index: SupportsInt) -> int:
     """Return the signed 16-bit number `index` of the memory at `address`, which somebody must keep alive."""
     return ctypes.c_int16.from_address(int(address) + 2 * int(index)).value
-
-
-@intrinsic
-def _load_short(typingctx: Typing, address: Type) -> Intrinsic:
-    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        pointer = builder.inttoptr(args[0], ir.IntType(16).as_pointer())
-        return builder.sext(builder.load(pointer), ir.IntType(64))
-
-    return types.int64(types.uint64), codegen
 
 
 @overload(short_at)
@@ -63,15 +67,6 @@ def float_at(address: Address, index: SupportsInt) -> float:
     Somebody must keep the memory alive.
     """
     return ctypes.c_float.from_address(int(address) + 4 * int(index)).value
-
-
-@intrinsic
-def _load_float(typingctx: Typing, address: Type) -> Intrinsic:
-    def codegen(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        pointer = builder.inttoptr(args[0], ir.FloatType().as_pointer())
-        return builder.fpext(builder.load(pointer), ir.DoubleType())
-
-    return types.float64(types.uint64), codegen
 
 
 @overload(float_at)

@@ -10,8 +10,9 @@ Numbers relative to the player to move live in compiled kernels only and carry `
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias
 
 from evallearn.core.patterns import PatternSet
@@ -60,6 +61,8 @@ class Game(ABC, Generic[S, A]):
     name: ClassVar[str]
     version: ClassVar[int] = 1
     """Raise it whenever the rules, the features or their order change."""
+    rules_module: ClassVar[str] = ""
+    """The module whose `RULES` are these rules for the compiled backend; it is imported when they are asked for."""
     n_players: ClassVar[int] = 2
     has_chance: ClassVar[bool] = False
     zero_sum: ClassVar[bool] = True
@@ -247,6 +250,14 @@ class Game(ABC, Generic[S, A]):
         legal = " ".join(self.action_to_text(s, a) for a in self.actions(s))
         raise BadNotation(f"no legal action {text!r} in {self.name} position {self.to_text(s)!r}; legal: {legal}")
 
+    def line_to_text(self, s: S, line: Iterable[A]) -> tuple[str, ...]:
+        """Return the actions and rolls of a line of play from `s`, each in the game's usual notation."""
+        texts = []
+        for a in line:
+            texts.append(self.action_to_text(s, a))
+            s = self.result(s, a)
+        return tuple(texts)
+
     def board(self, s: S) -> str:
         """Return the position as a picture of several lines, for a terminal."""
         return self.to_text(s)
@@ -254,8 +265,11 @@ class Game(ABC, Generic[S, A]):
     # --- the compiled floor ----------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules | None:
-        """The same rules for the compiled backend, or None. Import Numba inside, not at the top of the module."""
-        return None
+        """The same rules for the compiled backend, or None."""
+        if not self.rules_module:
+            return None
+        rules: Rules = import_module(self.rules_module).RULES  # not at the top of a game: Numba takes a second
+        return rules
 
     def encode(self, s: S) -> tuple[int, ...]:
         """Return the 64-bit words of rules.State. The default fits a state that is such a NamedTuple already."""

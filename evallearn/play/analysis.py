@@ -9,7 +9,7 @@ from math import isfinite
 
 from evallearn.agents import default_limits
 from evallearn.core.evaluator import Evaluator
-from evallearn.core.game import CHANCE, Action, Game, State
+from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.search import Limits, Search, SearchResult
 from evallearn.core.shapes import Json, JsonDict
 from evallearn.core.trust import FULL_TRUST
@@ -214,7 +214,7 @@ class _Task:
             nodes=found.nodes,
             leaves=found.leaves,
             seconds=found.seconds,
-            line=notation(game, s, found.pv),
+            line=game.line_to_text(s, found.pv),
             actions=tuple(
                 ActionValue(
                     action=game.action_to_text(s, a),
@@ -240,12 +240,3 @@ class _Task:
                 on_refused(f"{way.title}: {error}")
             if self.stopped:
                 return
-
-
-def notation(game: Game, s: State, line: tuple[Action, ...]) -> tuple[str, ...]:
-    """Return a line of play as texts."""
-    words = []
-    for a in line:
-        words.append(game.action_to_text(s, a))
-        s = game.result(s, a)
-    return tuple(words)

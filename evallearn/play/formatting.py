@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
 
 from evallearn.agents import Agent
 from evallearn.core.game import CHANCE, Action, Game, State
@@ -79,19 +78,13 @@ def certainty(proven: bool, depth: int | None, value_depth: int | None = None) -
 # --- moves ----------------------------------------------------------------------------------------------------------
 def then(game: Game, s: State, line: Sequence[Action]) -> str:
     """Say how a line goes on after its first move, if it does."""
-    words = list(islice(_notation(game, s, line), 1, SHOWN_MOVES))
+    words = game.line_to_text(s, line[:SHOWN_MOVES])[1:]
     return f"; then {in_a_row(words)}{' ...' if len(line) > SHOWN_MOVES else ''}" if words else ""
 
 
 def in_a_row(moves: Sequence[str]) -> str:
     """Format moves one after the other, kept apart also where a move is several words."""
     return (", " if any(" " in move for move in moves) else " ").join(moves)
-
-
-def _notation(game: Game, s: State, line: Sequence[Action]) -> Iterator[str]:
-    for a in line:
-        yield game.action_to_text(s, a)
-        s = game.result(s, a)
 
 
 def ply_text(session: Session, ply: Ply) -> str:

@@ -8,23 +8,8 @@ from typing import TYPE_CHECKING
 
 from evallearn.core.shapes import Json, numbers
 from evallearn.report.formatting import estimate, fixed, plain, points, short_agent, signed
-from evallearn.report.plots import (
-    CARD,
-    ENGINE,
-    INK,
-    LINEAR,
-    MUTED,
-    NAME_LENGTH,
-    NEURAL,
-    OTHER,
-    REACH,
-    SEARCH,
-    ZERO_LINE,
-    Look,
-    dot,
-    drawing,
-    plain_rows,
-)
+from evallearn.report.plots import NAME_LENGTH, REACH, dot, plain_rows
+from evallearn.report.svg import CARD, ENGINE, INK, LINEAR, MUTED, NEURAL, OTHER, SEARCH, ZERO_LINE, Look, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis

@@ -10,7 +10,7 @@ from evallearn.core.shapes import Json, number, part, rows
 from evallearn.report.formatting import compact, duration, fixed, short
 from evallearn.report.page import Sections, glossary, made, render_page, tile, top, write_page
 from evallearn.report.parts import Cell, Column, figure, figure_of, grid, table
-from evallearn.report.plots import LINEAR, NEURAL, ZERO_LINE, drawing
+from evallearn.report.svg import LINEAR, NEURAL, ZERO_LINE, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from evallearn.core.shapes import Json, part
 from evallearn.report.formatting import cut, estimate, fixed, plain
-from evallearn.report.plots import CARD, INK, LINEAR, MUTED, OTHER, drawing, whiskers
+from evallearn.report.plots import whiskers
+from evallearn.report.svg import CARD, INK, LINEAR, MUTED, OTHER, drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

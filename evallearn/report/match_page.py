@@ -18,11 +18,11 @@ from evallearn.report.formatting import (
     interval,
     percent,
     points,
-    short_agent,
     signed,
     sureness,
     verdict,
 )
+from evallearn.report.matches import by_game, called, costs_of, is_corrected, is_stopped, names_of, seen_by_b, sides
 from evallearn.report.page import Sections, badge, glossary, made, render_page, tile, top, write_page
 from evallearn.report.parts import Cell, Column, agent, figure, figure_of, grid, table, text
 from evallearn.report.template import MATCH_GLOSSARY
@@ -39,7 +39,7 @@ def write_match_report(result: Json, path: Path | str) -> Path:
 def render_match(result: Json) -> str:
     """Return the page; the same result gives the same text."""
     seed = f"seed {result['seed']}" if result.get("seed") is not None else ""
-    who = [f"{side}: {_called(name)}" for side, name in zip("AB", names_of(result), strict=True) if result.get("names")]
+    who = [f"{side}: {called(name)}" for side, name in zip("AB", names_of(result), strict=True) if result.get("names")]
     kicker = ("evallearn match", result.get("game"), *who, seed, result.get("folder"))
     header = top(kicker, match_headline(result), _tiles(result))
     return render_page(result, SECTIONS, header=header, kind="match")
@@ -67,49 +67,8 @@ def match_headline(result: Json) -> str:
     return said.rstrip(":, ") + ("; the SPRT has not decided." if sprt else ".")
 
 
-def is_stopped(result: Json) -> bool:
-    """Return True if an SPRT has decided, and so stopped the match at a moment when it looked clear."""
-    return part(result.get("sprt")).get("decision") in ("H0", "H1")
-
-
-def is_corrected(result: Json) -> bool:
-    """Return True if the Elo takes into account that the match ran under an SPRT."""
-    return part(result.get("stop")).get("elo_corrected") is True
-
-
 def _about_the_stop(result: Json) -> str:
     return "corrected for the stop" if is_corrected(result) else "not corrected for the stop"
-
-
-def sides(result: Json) -> tuple[str, str, str]:
-    """Return A and B as sentences call them, and the limit that both have.
-
-    If the limits differ, each name has its own in brackets.
-    """
-    (a, limit_a), (b, limit_b) = map(short_agent, names_of(result))
-    if limit_a == limit_b and a != b:
-        return a, b, limit_a
-    a, b = map(_called, names_of(result))
-    return (a, b, "") if a != b else (f"A ({a})", f"B ({b})", "")
-
-
-def _called(name: str) -> str:
-    said, limit = short_agent(name)
-    return f"{said} ({limit})" if limit else said
-
-
-def names_of(result: Json) -> tuple[str, str]:
-    """Return the full names of A and B."""
-    found = result.get("names")
-    return (str(found[0]), str(found[1])) if isinstance(found, list | tuple) and len(found) == 2 else ("A", "B")
-
-
-def seen_by_b(match: Json) -> Json:
-    """Return score, Elo, wins and losses as they are for B."""
-    score, elo, low, high = (number(match.get(k)) for k in ("score", "elo", "low", "high"))
-    swapped = {"wins": match.get("losses"), "losses": match.get("wins"), "score": None if score is None else 1 - score}
-    signs = {"elo": elo, "low": high, "high": low}
-    return {**match, **swapped, **{k: None if x is None else -x for k, x in signs.items()}}
 
 
 def _counted(result: Json) -> str:
@@ -120,11 +79,6 @@ def _counted(result: Json) -> str:
     if by_game(result):
         return f"{w} won, {d} drawn, {n} lost"
     return f"more points in {w} of {fixed(result.get('pairs'))} openings, as many in {d}, fewer in {n}"
-
-
-def by_game(result: Json) -> bool:
-    """Return False if only whole sets are compared: then wins, draws and losses count openings."""
-    return result.get("by_game") is not False
 
 
 def _decided(sprt: Json, a: str, b: str) -> str:
@@ -263,13 +217,6 @@ POINTS = (
 def _costs(result: Json) -> str:
     entries = [{"name": name, **costs_of(result, side)} for side, name in enumerate(names_of(result))]
     return table(COSTS, entries) if any(len(e) > 1 for e in entries) else ""
-
-
-def costs_of(match: Json, side: int) -> dict[str, float]:
-    """Return moves, nodes and µs per move of one side; only what is known."""
-    keys = {"moves": ("moves", 1.0), "nodes": ("nodes_per_move", 1.0), "us": ("seconds_per_move", 1e6)}
-    found = {k: ([*numbers(match.get(key)), None, None][side], unit) for k, (key, unit) in keys.items()}
-    return {k: x * unit for k, (x, unit) in found.items() if x is not None}
 
 
 def _speed(row: Json) -> Cell:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from evallearn.core.shapes import Json, number, part, rows
 from evallearn.report.formatting import cut, estimate, fixed, plain, short
-from evallearn.report.plots import INK, LINEAR, MUTED, NEURAL, OTHER, ZERO_LINE, Look, drawing, whiskers
+from evallearn.report.plots import whiskers
+from evallearn.report.svg import INK, LINEAR, MUTED, NEURAL, OTHER, ZERO_LINE, Look, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

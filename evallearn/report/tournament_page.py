@@ -23,7 +23,7 @@ from evallearn.report.formatting import (
     stopped_words,
     sureness,
 )
-from evallearn.report.match_page import by_game, costs_of, names_of, seen_by_b
+from evallearn.report.matches import by_game, costs_of, names_of, seen_by_b
 from evallearn.report.page import Sections, glossary, made, render_page, tile, top, write_page
 from evallearn.report.parts import Cell, Column, agent, figure, figure_of, grid, table, text
 from evallearn.report.template import ARENA_GLOSSARY

@@ -259,16 +259,3 @@ def result(s, a):
         die = next_die
         rest >>= SOURCE_BITS
     return State(opp_low, opp_high, low, high, (s.turn & PLAYER) ^ PLAYER)
-
-
-@jitable
-def afterstates(s, codes, out):
-    """Write the state after every action to `out`, uint64[max_actions, 5]; return their number.
-
-    codes: int32[max_actions], room for the actions.
-    """
-    n = actions(s, codes)
-    for k in range(n):
-        t = result(s, codes[k])
-        out[k, 0], out[k, 1], out[k, 2], out[k, 3], out[k, 4] = t.own_low, t.own_high, t.opp_low, t.opp_high, t.turn
-    return n

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from evallearn.core.game import Game, Heuristic
-from evallearn.core.rules import Endgames, Rules
+from evallearn.core.rules import Endgames
 from evallearn.errors import GameError, IllegalAction
 from evallearn.games.checkers import notation as notation
 from evallearn.games.checkers.features import FEATURE_NAMES, features
@@ -42,6 +42,7 @@ class Checkers(Game[State, int]):
     """Checkers; an action is from + 32 to, squares counted from 0, and two bits more for captures that circle."""
 
     name: ClassVar[str] = "checkers"
+    rules_module: ClassVar[str] = "evallearn.games.checkers.rules"
     version: ClassVar[int] = 3
     n_phases: ClassVar[int] = N_PHASES
     opening_plies: ClassVar[int] = 6
@@ -218,14 +219,6 @@ class Checkers(Game[State, int]):
         if (own | opp) & bit(end) and start != end:
             return f"{end + 1} is occupied"
         return "a capture is forced" if legal[0].taken else f"no move leads from {start + 1} to {end + 1}"
-
-    # --- the compiled backend --------------------------------------------------------------------------------------
-    @property
-    def rules(self) -> Rules:
-        """The same rules for kernels."""
-        from evallearn.games.checkers.rules import RULES
-
-        return RULES
 
     def encode(self, s: State) -> tuple[int, ...]:
         """Return black, white, kings, and player + 2 clock."""

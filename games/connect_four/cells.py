@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from itertools import combinations, product
 
 from evallearn.core.patterns import PatternSet
+from evallearn.games.lines import ROWS, bit, height
 from evallearn.games.walks import blocks, mirrored, slopes, walks
 
-COLUMNS, ROWS = 7, 6
+COLUMNS = 7
 OWNER, REACH, EVEN, ABOVE, ROOM = (COLUMNS * n for n in range(ROWS, ROWS + 5))
 """Cells after those of the squares, which are numbered ROWS * column + row: see `ConnectFour.cells`."""
 SYMMETRIES = (
@@ -21,16 +22,6 @@ SYMMETRIES = (
 )
 
 
-def bit(column: int, row: int) -> int:
-    """Return the square as a word with one bit set."""
-    return 1 << (7 * column + row)
-
-
-def height(mask: int, column: int) -> int:
-    """Count the stones in the column."""
-    return sum(mask & bit(column, row) > 0 for row in range(ROWS))
-
-
 def of_columns(n: int, *kinds: int) -> Iterator[tuple[int, ...]]:
     """Yield the cells of those kinds of every `n` columns, none an image of another."""
     for columns in combinations(range(COLUMNS), n):
@@ -40,9 +31,9 @@ def of_columns(n: int, *kinds: int) -> Iterator[tuple[int, ...]]:
 
 def column_contents(rows: int) -> Iterator[tuple[int, ...]]:
     """Yield what a column can hold, as `cells` writes it: stones of both, one landing square, nothing above."""
-    for height in range(rows + 1):
-        for stones in product((2, 1), repeat=height):
-            yield (*reversed(stones), *(3, *[0] * (rows - 1))[: rows - height])
+    for stacked in range(rows + 1):
+        for stones in product((2, 1), repeat=stacked):
+            yield (*reversed(stones), *(3, *[0] * (rows - 1))[: rows - stacked])
 
 
 def column_threats(column: int, own: int, opp: int, mask: int) -> tuple[int, int, int, int, int]:

@@ -6,25 +6,33 @@ that no line runs over from one column into the next. X moves first and is playe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, NamedTuple
 
-from evallearn.core.game import Action, Game, Heuristic
+from evallearn.core.game import Game, Heuristic
 from evallearn.core.patterns import PatternSet
-from evallearn.core.rules import Rules
-from evallearn.errors import BadNotation, IllegalAction
+from evallearn.errors import BadNotation
 from evallearn.games.connect_four.cells import (
     COLUMNS,
     CONTENTS,
     OWNER,
     PATTERN_SETS,
     ROOM,
-    ROWS,
     STACKS,
     SYMMETRIES,
-    bit,
     column_threats,
+)
+from evallearn.games.lines import (
+    ROWS,
+    all_lines,
+    bit,
     height,
+    illegal_column,
+    open_lines,
+    picture,
+    play_columns,
+    playable,
+    threats,
 )
 from evallearn.games.walks import images
 
@@ -34,16 +42,8 @@ STONES_PER_PHASE = 11
 """0-10, 11-21, 22-32 and 33-42 stones: four phases."""
 
 
-def all_lines(columns: int = COLUMNS, rows: int = ROWS) -> Iterator[int]:
-    """Yield the lines of four squares: 69 on this board."""
-    for dc, dr in ((1, 0), (0, 1), (1, 1), (1, -1)):
-        for c in range(columns):
-            for r in range(rows):
-                if c + 3 * dc < columns and 0 <= r + 3 * dr < rows:
-                    yield sum(bit(c + i * dc, r + i * dr) for i in range(4))
-
-
-LINES = tuple(all_lines())
+LINES = tuple(all_lines(COLUMNS))
+"""69 lines of four squares."""
 SQUARES = tuple(bit(c, r) for c in range(COLUMNS) for r in range(ROWS))
 BOARD = sum(SQUARES)
 BOTTOM = sum(bit(c, 0) for c in range(COLUMNS))
@@ -63,26 +63,6 @@ class State(NamedTuple):
 def has_four(stones: int) -> bool:
     """Return True if `stones` fill one of the 69 lines."""
     return any(stones & line == line for line in LINES)
-
-
-def open_lines(stones: int, others: int, count: int) -> int:
-    """Count the lines with exactly `count` of `stones` and none of `others`."""
-    return sum((stones & line).bit_count() == count and not others & line for line in LINES)
-
-
-def threats(stones: int, mask: int) -> int:
-    """Return the empty squares that would complete a four."""
-    squares = 0
-    for line in LINES:
-        rest = line & ~stones
-        if rest.bit_count() == 1 and not rest & mask:
-            squares |= rest
-    return squares
-
-
-def playable(mask: int) -> int:
-    """Return the squares where the next stone of each column would land."""
-    return sum(bit(c, height(mask, c)) for c in range(COLUMNS) if height(mask, c) < ROWS)
 
 
 def undo(s: State) -> Iterator[tuple[int, State]]:
@@ -116,31 +96,11 @@ def order_of_play(s: State) -> list[int] | None:
     return next(orders, None)
 
 
-def picture(squares: str, columns: int, status: str) -> str:
-    """Draw rows from the top with their numbers, the column digits below, and a last line."""
-    rows = [" ".join(squares[i : i + columns]) for i in range(0, len(squares), columns)]
-    digits = " ".join(str(c + 1) for c in range(columns))
-    return "\n".join([*(f"{len(rows) - i} {row}" for i, row in enumerate(rows)), "  " + digits, status])
-
-
-def illegal_column(game: Game, s: Hashable, a: Action, columns: int) -> IllegalAction:
-    """Return the error that says why no stone falls there, for every game of falling stones."""
-    known = a in range(columns)
-    shown = str(int(a) + 1) if known else repr(a)
-    if not known:
-        why = f"actions are 0..{columns - 1}, written 1..{columns}"
-    elif game.is_terminal(s):
-        why = "the game is over"
-    else:
-        why = f"column {shown} is full"
-    legal = " ".join(str(c + 1) for c in sorted(game.actions(s))) or "none"
-    return IllegalAction(f'illegal action {shown} in {game.name} position "{game.to_text(s)}": {why}; legal: {legal}')
-
-
 class ConnectFour(Game[State, int]):
     """Connect Four; an action is a column 0..6, written 1..7."""
 
     name: ClassVar[str] = "connect_four"
+    rules_module: ClassVar[str] = "evallearn.games.connect_four.rules"
     n_phases: ClassVar[int] = 4
     opening_plies: ClassVar[int] = 6
     feature_names: ClassVar[tuple[str, ...]] = (
@@ -233,15 +193,15 @@ class ConnectFour(Game[State, int]):
     # --- what an evaluator reads -----------------------------------------------------------------------------------
     def features(self, s: State, player: int) -> tuple[int, ...]:
         """Return own counts, and opposing ones negated; wins_now and double_threat belong to whoever is to move."""
-        own, opp, landing = s.own, s.own ^ s.mask, playable(s.mask)
-        mine, theirs = threats(own, s.mask), threats(opp, s.mask)
+        own, opp, landing = s.own, s.own ^ s.mask, playable(s.mask, COLUMNS)
+        mine, theirs = threats(own, s.mask, LINES), threats(opp, s.mask, LINES)
         first, second, sign = (mine, theirs, 1) if self.to_play(s) == 0 else (theirs, mine, -1)
         wins_now = mine & landing != 0
         values = (
             (own & CENTRE).bit_count() - (opp & CENTRE).bit_count(),
             (own & INNER).bit_count() - (opp & INNER).bit_count(),
-            open_lines(own, opp, 2) - open_lines(opp, own, 2),
-            open_lines(own, opp, 3) - open_lines(opp, own, 3),
+            open_lines(own, opp, 2, LINES) - open_lines(opp, own, 2, LINES),
+            open_lines(own, opp, 3, LINES) - open_lines(opp, own, 3, LINES),
             *(sign * (first & row).bit_count() for row in THREAT_ROWS),
             *(-sign * (second & row).bit_count() for row in THREAT_ROWS),
             (mine & landing).bit_count() - (theirs & landing).bit_count(),
@@ -263,9 +223,11 @@ class ConnectFour(Game[State, int]):
         below the square below a threat; threats at hand are no such end.
         """
         own = s.own if player == self.to_play(s) else s.own ^ s.mask
-        landing, opp = playable(s.mask), own ^ s.mask
+        landing, opp = playable(s.mask, COLUMNS), own ^ s.mask
         squares = (1 if own & b else 2 if opp & b else 3 if landing & b else 0 for b in SQUARES)
-        columns = [column_threats(c, threats(own, s.mask), threats(opp, s.mask), s.mask) for c in range(COLUMNS)]
+        columns = [
+            column_threats(c, threats(own, s.mask, LINES), threats(opp, s.mask, LINES), s.mask) for c in range(COLUMNS)
+        ]
         owners, reaches, evens, aboves, rooms = zip(*columns, strict=True)
         return (*squares, *owners, *reaches, *evens, *aboves, sum(rooms) % 2)
 
@@ -297,16 +259,7 @@ class ConnectFour(Game[State, int]):
         stripped = text.strip()
         if len(stripped) == COLUMNS * ROWS and not set(stripped) - set("XOxo."):
             return self._from_squares(stripped)
-        s = self.initial()
-        for i, digit in enumerate(stripped, 1):
-            if digit not in "1234567":
-                expected = "expected column digits 1..7, or 42 characters X, O or . from the top left"
-                raise BadNotation(f"connect_four position {text!r}: character {i} is {digit!r}; {expected}")
-            try:
-                s = self.result(s, int(digit) - 1)
-            except IllegalAction as error:
-                raise BadNotation(f"connect_four position {text!r}: move {i}: {error}") from None
-        return s
+        return play_columns(self, text, COLUMNS, "X, O")  # type: ignore[no-any-return]  # a State
 
     def _squares(self, s: State) -> str:
         crosses = s.own if self.to_play(s) == 0 else s.own ^ s.mask
@@ -341,11 +294,3 @@ class ConnectFour(Game[State, int]):
         if has_four(s.own ^ s.mask):
             return f"{'XO'[1 - mover]} has won"
         return "a draw" if self.is_terminal(s) else f"{'XO'[mover]} to move"
-
-    # --- the compiled backend --------------------------------------------------------------------------------------
-    @property
-    def rules(self) -> Rules:
-        """The same rules for kernels."""
-        from evallearn.games.connect_four.rules import RULES
-
-        return RULES

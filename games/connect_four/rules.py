@@ -15,8 +15,9 @@ from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
 from evallearn.compiled.rng import mix64
 from evallearn.core.rules import Rules
 from evallearn.games.connect_four import game as plain
-from evallearn.games.connect_four.cells import ABOVE, COLUMNS, EVEN, OWNER, REACH, ROOM, ROWS
+from evallearn.games.connect_four.cells import ABOVE, COLUMNS, EVEN, OWNER, REACH, ROOM
 from evallearn.games.connect_four.game import ORDER, State
+from evallearn.games.lines import ROWS
 
 ZERO, ONE, TWO, THREE = u64(0), u64(1), u64(2), u64(3)
 SIX, SEVEN, EIGHT = u64(6), u64(7), u64(8)

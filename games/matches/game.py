@@ -14,7 +14,6 @@ from operator import xor
 from typing import ClassVar, NamedTuple
 
 from evallearn.core.game import Game, Heuristic
-from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction, SpecError
 
 MAX_PILES, MAX_MATCHES = 8, 255
@@ -62,6 +61,7 @@ class Matches(Game[State, int]):
     """Piles of matches; the parameters set the first position, and texts may name any other."""
 
     name: ClassVar[str] = "matches"
+    rules_module: ClassVar[str] = "evallearn.games.matches.rules"
     n_phases: ClassVar[int] = 2
     opening_plies: ClassVar[int] = 2
     parameters: ClassVar[Mapping[str, str]] = {
@@ -220,14 +220,6 @@ class Matches(Game[State, int]):
         most = [(i, min(pile, s.k)) for i, pile in enumerate(unpack(s.piles), 1) if pile]
         legal = " ".join(f"{i}:1" if n == 1 else f"{i}:1..{n}" for i, n in most) or "none"
         return IllegalAction(f'illegal action {shown} in matches position "{self.to_text(s)}": {why}; legal: {legal}')
-
-    # --- the compiled backend --------------------------------------------------------------------------------------
-    @property
-    def rules(self) -> Rules:
-        """The same rules for kernels."""
-        from evallearn.games.matches.rules import RULES
-
-        return RULES
 
 
 def drawn(pile: int) -> str:

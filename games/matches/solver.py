@@ -12,7 +12,7 @@ from math import prod
 from operator import xor
 
 from evallearn.errors import GameError
-from evallearn.games.matches.game import MAX_MATCHES, State, residues, unpack
+from evallearn.games.matches.game import State, residues, unpack
 
 MOST_POSITIONS = 300_000
 """Positions that a table may hold: a second or two of work."""
@@ -42,21 +42,6 @@ def mover_wins(s: State) -> bool:
     """Return True if the player to move wins, found by search; raise GameError where that would take too long."""
     piles = tuple(sorted(unpack(s.piles)))
     return piles not in lost_positions(piles, s.k)
-
-
-def winning_actions(s: State) -> tuple[int, ...]:
-    """Return the actions after which the opponent is lost, found by search.
-
-    There are none if the position is lost or the game is over.
-    """
-    piles = unpack(s.piles)
-    lost = lost_positions(piles, s.k)
-    return tuple(
-        MAX_MATCHES * i + n - 1
-        for i, pile in enumerate(piles)
-        for n in range(1, min(pile, s.k) + 1)
-        if (*piles[:i], pile - n, *piles[i + 1 :]) in lost
-    )
 
 
 def closed_form(s: State) -> bool:

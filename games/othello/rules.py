@@ -14,8 +14,9 @@ import numpy as np
 from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
 from evallearn.compiled.rng import mix64
 from evallearn.core.rules import Rules
-from evallearn.games.othello import game as plain
-from evallearn.games.othello.game import PASS, State
+from evallearn.games.othello import cells as plain_cells
+from evallearn.games.othello import discs as plain
+from evallearn.games.othello.game import DISCS_PER_PHASE, PASS, State
 
 ZERO, ONE, TWO = u64(0), u64(1), u64(2)
 SEVEN, EIGHT, NINE = u64(7), u64(8), u64(9)
@@ -27,8 +28,7 @@ WEST_CORNERS, EAST_CORNERS = u64(0x0100000000000001), u64(0x8000000000000080)
 A1, H1, A8, H8 = u64(1), u64(1 << 7), u64(1 << 56), u64(1 << 63)
 CORNERS, EDGES, RING = u64(plain.CORNERS), u64(plain.EDGES), u64(plain.RING)
 X_SQUARES, C_SQUARES = u64(plain.X_SQUARES), u64(plain.C_SQUARES)
-DISC_CLASSES, FEW_CLASSES = np.array(plain.DISC_CLASSES, np.int32), np.array(plain.FEW_CLASSES, np.int32)
-DISCS_PER_PHASE = plain.DISCS_PER_PHASE
+DISC_CLASSES, FEW_CLASSES = np.array(plain_cells.DISC_CLASSES, np.int32), np.array(plain_cells.FEW_CLASSES, np.int32)
 INNER_VALUE = dict(plain.SQUARE_VALUES)[plain.INNER]
 CORNER_VALUE, C_VALUE, X_VALUE, EDGE_VALUE, RING_VALUE = (
     dict(plain.SQUARE_VALUES)[area] - INNER_VALUE

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 from evallearn.core.game import CHANCE, Game, Heuristic
-from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction, SpecError
 
 ROLL, HOLD = 0, 7
@@ -51,6 +50,7 @@ class Pig(Game[State, int]):
     """Pig for two players."""
 
     name: ClassVar[str] = "pig"
+    rules_module: ClassVar[str] = "evallearn.games.pig.rules"
     has_chance: ClassVar[bool] = True
     n_phases: ClassVar[int] = 4
     opening_plies: ClassVar[int] = 0
@@ -241,14 +241,6 @@ class Pig(Game[State, int]):
             legal = " ".join(self.action_to_text(s, b) for b in self.actions(s))
         shown = self.action_to_text(s, a) if a in (ROLL, HOLD) else repr(a)
         return IllegalAction(f'illegal action {shown} in pig position "{self.to_text(s)}": {why}; legal: {legal}')
-
-    # --- the compiled backend --------------------------------------------------------------------------------------
-    @property
-    def rules(self) -> Rules:
-        """The same rules for kernels."""
-        from evallearn.games.pig.rules import RULES
-
-        return RULES
 
 
 WIDTH = 50

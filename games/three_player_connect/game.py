@@ -11,12 +11,21 @@ from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 from evallearn.core.game import Game, Heuristic
-from evallearn.core.rules import Rules
-from evallearn.errors import BadNotation, IllegalAction
-from evallearn.games.connect_four.cells import bit, height
-from evallearn.games.connect_four.game import all_lines, illegal_column, picture
+from evallearn.errors import BadNotation
+from evallearn.games.lines import (
+    ROWS,
+    all_lines,
+    bit,
+    height,
+    illegal_column,
+    open_lines,
+    picture,
+    play_columns,
+    playable,
+    threats,
+)
 
-COLUMNS, ROWS = 9, 6
+COLUMNS = 9
 MARKS = "XOZ"
 ORDER = (4, 3, 5, 2, 6, 1, 7, 0, 8)
 """Centre first: the centre column lies on most lines."""
@@ -24,7 +33,7 @@ STONES_PER_PHASE = 14
 """0-13, 14-27, 28-41 and 42-54 stones: four phases."""
 
 
-LINES = tuple(all_lines(COLUMNS, ROWS))
+LINES = tuple(all_lines(COLUMNS))
 """99 lines of four squares."""
 BOARD = sum(bit(c, r) for c in range(COLUMNS) for r in range(ROWS))
 BOTTOM = sum(bit(c, 0) for c in range(COLUMNS))
@@ -51,30 +60,11 @@ def has_four(stones: int) -> bool:
     return any(stones & line == line for line in LINES)
 
 
-def open_lines(stones: int, empty: int, count: int) -> int:
-    """Count the lines of `count` stones and otherwise empty squares."""
-    return sum((stones & line).bit_count() == count and not line & ~(stones | empty) for line in LINES)
-
-
-def threats(stones: int, empty: int) -> int:
-    """Return the empty squares that would complete a four."""
-    squares = 0
-    for line in LINES:
-        rest = line & ~stones
-        if rest.bit_count() == 1 and rest & empty:
-            squares |= rest
-    return squares
-
-
-def playable(mask: int) -> int:
-    """Return the squares where the next stone of each column would land."""
-    return sum(bit(c, height(mask, c)) for c in range(COLUMNS) if height(mask, c) < ROWS)
-
-
 class ThreePlayerConnect(Game[State, int]):
     """Four in a row for three; an action is a column 0..8, written 1..9."""
 
     name: ClassVar[str] = "three_player_connect"
+    rules_module: ClassVar[str] = "evallearn.games.three_player_connect.rules"
     n_players: ClassVar[int] = 3
     utility_range: ClassVar[tuple[float, float]] = (-0.5, 1.0)
     antisymmetric: ClassVar[bool] = False
@@ -168,12 +158,12 @@ class ThreePlayerConnect(Game[State, int]):
         """Return for `player` own counts, the next player's and the last one's side by side."""
         ahead = (player - self.to_play(s)) % 3  # turns until `player` moves
         seen = [s[(ahead + i) % 3] for i in range(3)]
-        empty, landing = BOARD & ~stones(s), playable(stones(s))
-        squares = [threats(side, empty) for side in seen]
+        mask, landing = stones(s), playable(stones(s), COLUMNS)
+        squares = [threats(side, mask, LINES) for side in seen]
         return (
             (seen[0] & CENTRE).bit_count(),
             (seen[0] & INNER).bit_count(),
-            *(open_lines(side, empty, count) for side in seen for count in (2, 3)),
+            *(open_lines(side, mask & ~side, count, LINES) for side in seen for count in (2, 3)),
             *(own.bit_count() for own in squares),
             *((own & landing).bit_count() for own in squares),
             int(ahead == 0),
@@ -196,16 +186,7 @@ class ThreePlayerConnect(Game[State, int]):
         squares = "".join(text.split()).replace("/", "").upper()
         if len(squares) == len(FROM_TOP_LEFT) and not set(squares) - {*MARKS, "."}:
             return self._from_squares(text, squares)
-        s = self.initial()
-        for i, digit in enumerate(text.strip(), 1):
-            if digit not in "123456789":
-                expected = "expected column digits 1..9, or 54 characters X, O, Z or . from the top left"
-                raise BadNotation(f"{self.name} position {text!r}: character {i} is {digit!r}; {expected}")
-            try:
-                s = self.result(s, int(digit) - 1)
-            except IllegalAction as error:
-                raise BadNotation(f"{self.name} position {text!r}: move {i}: {error}") from None
-        return s
+        return play_columns(self, text, COLUMNS, "X, O, Z")  # type: ignore[no-any-return]  # a State
 
     def _from_squares(self, text: str, squares: str) -> State:
         owner = [sum(b for b, c in zip(FROM_TOP_LEFT, squares, strict=True) if c == mark) for mark in MARKS]
@@ -243,11 +224,3 @@ class ThreePlayerConnect(Game[State, int]):
         if has_four(s.last):
             return f"{MARKS[mover - 1]} has won"
         return "a draw" if self.is_terminal(s) else f"{MARKS[mover]} to move, then {MARKS[(mover + 1) % 3]}"
-
-    # --- the compiled backend --------------------------------------------------------------------------------------
-    @property
-    def rules(self) -> Rules:
-        """The same rules for kernels."""
-        from evallearn.games.three_player_connect.rules import RULES
-
-        return RULES

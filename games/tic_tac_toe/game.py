@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import ClassVar, NamedTuple
 
 from evallearn.core.game import Game, Heuristic
-from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction
+from evallearn.games.lines import open_lines
 
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
 """Three rows, three columns, two diagonals: an octal digit is a row."""
@@ -31,15 +31,11 @@ def has_line(marks: int) -> bool:
     return any(marks & line == line for line in LINES)
 
 
-def open_lines(marks: int, others: int, count: int) -> int:
-    """Count the lines with exactly `count` of `marks` and none of `others`."""
-    return sum((marks & line).bit_count() == count and not others & line for line in LINES)
-
-
 class TicTacToe(Game[State, int]):
     """Tic-tac-toe (noughts and crosses); an action is a square 0..8, written 1..9."""
 
     name: ClassVar[str] = "tic_tac_toe"
+    rules_module: ClassVar[str] = "evallearn.games.tic_tac_toe.rules"
     feature_names: ClassVar[tuple[str, ...]] = ("centre", "corners", "open_ones", "open_twos", "wins_now")
     heuristics: ClassVar[Mapping[str, Heuristic]] = {
         "squares": Heuristic(
@@ -90,9 +86,9 @@ class TicTacToe(Game[State, int]):
         values = (
             (own & CENTRE).bit_count() - (opp & CENTRE).bit_count(),
             (own & CORNERS).bit_count() - (opp & CORNERS).bit_count(),
-            open_lines(own, opp, 1) - open_lines(opp, own, 1),
-            open_lines(own, opp, 2) - open_lines(opp, own, 2),
-            int(open_lines(own, opp, 2) > 0),
+            open_lines(own, opp, 1, LINES) - open_lines(opp, own, 1, LINES),
+            open_lines(own, opp, 2, LINES) - open_lines(opp, own, 2, LINES),
+            int(open_lines(own, opp, 2, LINES) > 0),
         )
         return values if player == self.to_play(s) else tuple(-v for v in values)
 
@@ -147,11 +143,3 @@ class TicTacToe(Game[State, int]):
         legal = " ".join(self.action_to_text(s, b) for b in self.actions(s)) or "none"
         position = f'{self.name} position "{self.to_text(s)}"'
         return IllegalAction(f"illegal action {shown} in {position}: {why}; legal: {legal}")
-
-    # --- the compiled backend --------------------------------------------------------------------------------------
-    @property
-    def rules(self) -> Rules:
-        """The same rules for kernels."""
-        from evallearn.games.tic_tac_toe.rules import RULES
-
-        return RULES

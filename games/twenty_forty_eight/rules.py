@@ -17,7 +17,8 @@ from evallearn.compiled.bits import jitable, lowest_bit, popcount, u64
 from evallearn.compiled.rng import mix64
 from evallearn.core.game import CHANCE
 from evallearn.core.rules import Rules
-from evallearn.games.twenty_forty_eight.game import LOG_STEPS, SNAKES, TILE_CHANCES
+from evallearn.games.twenty_forty_eight.game import TILE_CHANCES
+from evallearn.games.twenty_forty_eight.tiles import LOG_STEPS, SNAKES
 
 ZERO, ONE, TWO, FOUR, EIGHT, SIXTEEN, ROW_BITS = (u64(n) for n in (0, 1, 2, 4, 8, 16, 32))
 BYTE, ROW = u64(0xFF), u64(0xFFFFFFFF)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 from types import ModuleType
 
 import numpy as np
 
-from evallearn.compiled.specialise import Kernel, compiling
+from evallearn.compiled.bits import jitable
+from evallearn.compiled.specialise import Kernel, compiling, specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.rules import Rules
@@ -59,11 +61,24 @@ class CompiledDeepening:
         evaluator: Evaluator,
         kernel: EvalKernel,
         is_cutoff: IsCutoff,
-        kernels: ModuleType,
+        template: Path,
         box: np.ndarray,
         what: str,
+        *made: ModuleType,
     ) -> None:
-        self.game, self.evaluator, self.kernels, self.box, self.what = game, evaluator, kernels, box, what
+        """Specialise the template, which may use other templates that were `made` before."""
+        rules = game.rules
+        assert rules is not None
+        self.game, self.evaluator, self.box, self.what = game, evaluator, box, what
+        self.kernels = specialise(
+            template,
+            rules,
+            *made,
+            evaluate_player=kernel.evaluate_player,
+            is_cutoff=jitable(is_cutoff),
+            N_PLAYERS=game.n_players,
+            MAX_PLIES=search_plies(rules),
+        )
         self.cuts_at_depth = is_cutoff is cut_at_depth
         self.certain: tuple[float, ...] = game.utility_range if is_minimax(game) else ()
         """Values that only the end of the game can have told, since an Eval lies strictly between them."""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable
 from evallearn.compiled.records import ExpectiminimaxContext
 from evallearn.compiled.rng import mix64
 from evallearn.compiled.specialise import specialise
@@ -59,16 +58,7 @@ class CompiledExpectiminimax(CompiledDeepening):
         assert rules is not None
         worst, best = map(float, game.utility_range)
         rolls = specialise(ROLL_TEMPLATE, rules, WORST=worst, BEST=best)
-        kernels = specialise(
-            TEMPLATE,
-            rules,
-            rolls,
-            evaluate_player=kernel.evaluate_player,
-            is_cutoff=jitable(is_cutoff),
-            N_PLAYERS=game.n_players,
-            MAX_PLIES=search_plies(rules),
-        )
-        super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules), "expectiminimax")
+        super().__init__(game, evaluator, kernel, is_cutoff, TEMPLATE, context(rules), "expectiminimax", rolls)
         # Two sides, also where the paranoid search has many players; but a reply that was left out may refute a win.
         self.certain = () if game.has_chance or width is not None else game.utility_range
         self.at["use_table"][0], self.at["pruning"][0], self.at["samples"][0] = table, PRUNING[pruning], samples or 0
@@ -77,7 +67,7 @@ class CompiledExpectiminimax(CompiledDeepening):
         self.at["table_address"][0] = self.table.address
         self.at["table_mask"][0] = len(self.table.entries) - 1
         self.searches = 0
-        self.warm_up(kernels.value)
+        self.warm_up(self.kernels.value)
 
     def begin(self, seed: int | None, all_values: bool) -> None:
         self.at["all_values"][0] = all_values

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evallearn.compiled.bits import jitable
 from evallearn.compiled.records import MaxNContext
-from evallearn.compiled.specialise import specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import Game, State
 from evallearn.core.rules import Rules
@@ -50,21 +48,13 @@ class CompiledMaxN(CompiledDeepening):
     ) -> None:
         rules = game.rules
         assert rules is not None
-        kernels = specialise(
-            TEMPLATE,
-            rules,
-            evaluate_player=kernel.evaluate_player,
-            is_cutoff=jitable(is_cutoff),
-            N_PLAYERS=game.n_players,
-            MAX_PLIES=search_plies(rules),
-        )
-        super().__init__(game, evaluator, kernel, is_cutoff, kernels, context(rules, game.n_players), "max^n")
+        super().__init__(game, evaluator, kernel, is_cutoff, TEMPLATE, context(rules, game.n_players), "max^n")
         self.at["tie_sign"][0] = TIES[ties]
         self.at["allied"][0, list(alliance)] = 1
         self.row["vector"], self.alliance = self.box["vector"][0], alliance
         if alliance:  # values are sums
             self.certain = ()
-        self.warm_up(kernels.vector)
+        self.warm_up(self.kernels.vector)
 
     def estimate(self, s: State, player: int) -> float:
         return worth(self.static(s), player, self.alliance)

@@ -19,7 +19,6 @@ from evallearn.core.game import CHANCE, Game
 from evallearn.errors import IllegalAction, SpecError
 from evallearn.games.backgammon.game import BEAR_OFF, CONTACT, RACE, Backgammon
 from evallearn.games.backgammon.moves import NO_DICE, PASS, START, Side, State, turns
-from evallearn.games.backgammon.planes import afterstates
 
 GAME, TESAURO = Backgammon(), Backgammon("tesauro")
 random_game = partial(playing.random_game, GAME)
@@ -271,16 +270,6 @@ def test_uncompiled_rules_equal_the_plain_floor(game):
         playing.compare_floors(game, s)
     for seed in range(30):
         playing.compare_floors(game, random_state(random.Random(seed))._replace(dice=NO_DICE))
-
-
-def test_afterstates_are_the_words_after_every_action():
-    rules = GAME.rules
-    codes, out = np.zeros(rules.max_actions, np.int32), np.zeros((rules.max_actions, rules.n_words), np.uint64)
-    with np.errstate(over="ignore"):
-        for s in (random_state(random.Random(seed)) for seed in range(10)):
-            n = afterstates(rules.State(*map(np.uint64, GAME.encode(s))), codes, out)
-            assert codes[:n].tolist() == list(GAME.actions(s))
-            assert [GAME.decode(words) for words in out[:n].tolist()] == [GAME.result(s, a) for a in GAME.actions(s)]
 
 
 CROWDED = "3 4 6 8 9 11 12 14 15 17 18 20 21 23 24"

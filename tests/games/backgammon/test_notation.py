@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 
+import playing
 import pytest
 from backgammon_positions import position, random_state, side
 from hypothesis import given, settings
@@ -76,10 +77,7 @@ def test_positions_of_games_read_back():
     ],
 )
 def test_bad_notation_names_what_is_wrong(text, message):
-    with pytest.raises(BadNotation) as error:
-        GAME.from_text(text)
-    assert message in str(error.value)
-    assert repr(text) in str(error.value)
+    playing.refuses(GAME, text, message)
 
 
 @given(
@@ -93,11 +91,7 @@ def test_bad_notation_names_what_is_wrong(text, message):
 )
 @settings(max_examples=200)
 def test_any_text_is_a_position_or_bad_notation(text):
-    try:
-        s = GAME.from_text(text)
-    except BadNotation:
-        return
-    assert GAME.from_text(GAME.to_text(s)) == s
+    playing.reads_or_refuses(GAME, text)
 
 
 # --- plays -----------------------------------------------------------------------------------------------------------

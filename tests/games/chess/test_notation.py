@@ -6,6 +6,7 @@ import random
 from itertools import islice
 from pathlib import Path
 
+import playing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -392,11 +393,7 @@ TEXTS = (
 @settings(max_examples=200)
 @given(st.one_of(st.text(), *map(damaged, TEXTS)))
 def test_any_text_is_a_position_or_bad_notation(text):
-    try:
-        s = GAME.from_text(text)
-    except BadNotation:
-        return
-    assert GAME.from_text(GAME.to_text(s)) == s
+    playing.reads_or_refuses(GAME, text)
 
 
 @settings(max_examples=200)

@@ -118,19 +118,12 @@ def test_state_that_no_play_reaches_is_shown_as_squares():
     ],
 )
 def test_bad_notation_names_what_is_wrong(text, message):
-    with pytest.raises(BadNotation) as error:
-        GAME.from_text(text)
-    assert message in str(error.value)
-    assert repr(text) in str(error.value)
+    playing.refuses(GAME, text, message)
 
 
 @given(st.one_of(st.text(), st.text("1234567", max_size=42), st.text("XO.", min_size=42, max_size=42)))
 def test_any_text_is_a_position_or_bad_notation(text):
-    try:
-        s = GAME.from_text(text)
-    except BadNotation:
-        return
-    assert GAME.from_text(GAME.to_text(s)) == s
+    playing.reads_or_refuses(GAME, text)
 
 
 def test_unknown_action_text_is_refused():

@@ -6,7 +6,7 @@ from functools import cache
 
 from evallearn import AlphaBeta, Limits, LinearEval, Minimax
 from evallearn.games.pacman import Pacman
-from evallearn.games.pacman.game import ghost_actions
+from evallearn.games.pacman.moves import ghost_actions
 from evallearn.games.pacman.state import EAST, WEST
 from evallearn.games.pacman.state import State as Maze
 

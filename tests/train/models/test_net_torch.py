@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from evallearn.train.neural_net import widened
 from nets import random_net
 from toys import DoubleMove
 
 from evallearn.evaluators.net import TENSORS
 from evallearn.train.models.net_torch import learnable, logits
-from evallearn.train.neural_net import widened
 
 
 @pytest.mark.parametrize("per_phase", [(), ("b1",), ("w1", "b3"), ("w3",), TENSORS], ids=str)
