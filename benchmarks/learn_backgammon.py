@@ -20,7 +20,7 @@ from strength_command import ended
 
 from evallearn import get_game
 from evallearn.evaluators import save_evaluator
-from evallearn.learn.td import TdRun
+from evallearn.runs.td import TdRun
 from evallearn.train.neural import NeuralTrainer
 
 GAME = "backgammon,features=tesauro"

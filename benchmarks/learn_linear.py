@@ -28,7 +28,7 @@ from evallearn.core.search import Limits
 from evallearn.core.trust import FULL_TRUST
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.evaluators import load_evaluator, save_evaluator
-from evallearn.learn import fit_evaluator
+from evallearn.runs import fit_evaluator
 from evallearn.train import LinearModel, Schedule, SelfPlaySettings, SelfPlayTrainer
 
 

@@ -23,7 +23,7 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.files import write_json
 from evallearn.core.search import Limits
 from evallearn.evaluators import save_evaluator
-from evallearn.learn import LearnConfig, Run
+from evallearn.runs import LearnConfig, Run
 from evallearn.train.targets import LINEAR_TARGETS
 
 # game: (games a generation, best hand-written heuristic, pairs of the match, nodes a move)

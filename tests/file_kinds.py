@@ -37,12 +37,12 @@ from evallearn.evaluators.patterns import PatternEval
 from evallearn.evaluators.quantised import quantise
 from evallearn.games.backgammon import bearoff
 from evallearn.games.checkers import table as checkers_table
-from evallearn.learn import LearnConfig, Run
-from evallearn.learn.rows import reversed_row
-from evallearn.learn.td import TdRun
 from evallearn.play import Session, load_game, save_game
 from evallearn.quality import make_suite, read_suite, write_suite
 from evallearn.registry import get_game
+from evallearn.runs import LearnConfig, Run
+from evallearn.runs.rows import reversed_row
+from evallearn.runs.td import TdRun
 from evallearn.train.models.linear import LinearModel
 from evallearn.train.models.patterns import PatternModel
 from evallearn.train.neural import NeuralLearner, NeuralTrainer
@@ -391,8 +391,8 @@ READERS: dict[str, str | tuple[str, ...]] = {
     "evallearn/core/digest.py": "what the others parse with",
     "evallearn/evaluators/files.py": tuple(f"Eval, {name}" for name in EVALS),
     "evallearn/evaluators/zoo.py": ("card of the zoo",),
-    "evallearn/learn/run.py": ("run.json", "steps/*.json"),
-    "evallearn/learn/td.py": ("curve.json",),
+    "evallearn/runs/run.py": ("run.json", "steps/*.json"),
+    "evallearn/runs/td.py": ("curve.json",),
     "evallearn/core/locks.py": "the number of a process, for a message: see tests/core/test_locks.py",
     "evallearn/play/saved.py": ("saved game",),
     "evallearn/quality/suite.py": ("suite",),

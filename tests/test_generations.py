@@ -10,11 +10,11 @@ import pytest
 
 from evallearn import LinearEval, get_game
 from evallearn.core.evaluator import Evaluator
-from evallearn.learn import LearnConfig, Run
-from evallearn.learn.generations import History, agent, evolve
-from evallearn.learn.loop import fit_neural
-from evallearn.learn.summary import fits, weights
 from evallearn.report import render
+from evallearn.runs import LearnConfig, Run
+from evallearn.runs.generations import History, agent, evolve
+from evallearn.runs.loop import fit_neural
+from evallearn.runs.summary import fits, weights
 
 GAME = get_game("tic_tac_toe")
 

@@ -19,8 +19,8 @@ from evallearn import get_game, load
 from evallearn.cli import run
 from evallearn.core.digest import weights_mark
 from evallearn.errors import DataError, EvallearnError
-from evallearn.learn import LearnConfig, Run, learn
-from evallearn.learn.fitting import Move
+from evallearn.runs import LearnConfig, Run, learn
+from evallearn.runs.fitting import Move
 
 SMALL = LearnConfig(generations=2, games=200, depth=2, match_depth=2, match_pairs=20, match_milliseconds=1.0)
 OPTIONS = {"generations": 2, "games": 200, "depth": 2, "match-depth": 2, "match-pairs": 20, "match-milliseconds": 1}

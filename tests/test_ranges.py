@@ -31,9 +31,9 @@ from evallearn.core.trust import FULL_TRUST
 from evallearn.data import SelfPlayConfig
 from evallearn.errors import EvallearnError, SpecError
 from evallearn.evaluators import read_header
-from evallearn.learn import LearnConfig
 from evallearn.quality import QualitySettings
 from evallearn.registry import game_names
+from evallearn.runs import LearnConfig
 from evallearn.search import SEARCHES
 from evallearn.train import MlpTrainer
 from evallearn.train.fit.methods import Settings as LinearSettings

@@ -43,9 +43,9 @@ from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval, read_header, save_evaluator
 from evallearn.evaluators.files import KEY
 from evallearn.games.tic_tac_toe import TicTacToe
-from evallearn.learn import LearnConfig
 from evallearn.play import Session, load_game, save_game
 from evallearn.play.seats import make_agent
+from evallearn.runs import LearnConfig
 from evallearn.train.selfplay.checkpoints import save_checkpoint
 
 GAME = TicTacToe()

@@ -15,9 +15,9 @@ from evallearn.cli import run
 from evallearn.core.checked import with_checksum
 from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
-from evallearn.learn.td import TdRun
 from evallearn.registry import get_game
 from evallearn.report.curve import render_td
+from evallearn.runs.td import TdRun
 from evallearn.train.neural import NeuralTrainer
 
 TTT = get_game("tic_tac_toe")

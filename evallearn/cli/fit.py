@@ -15,8 +15,8 @@ from evallearn.core.settings import PENALTY, SEED, SHARE
 from evallearn.data import Dataset
 from evallearn.evaluators import save_evaluator
 from evallearn.insight import alarms_about
-from evallearn.learn import fit_evaluator
 from evallearn.report.formatting import share
+from evallearn.runs import fit_evaluator
 from evallearn.train.targets import LINEAR_TARGETS
 
 METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")

@@ -28,9 +28,9 @@ from evallearn.cli.common import (
 )
 from evallearn.core.files import file_name
 from evallearn.core.game import Game
-from evallearn.learn import LearnConfig, Run, choose_config, learn
-from evallearn.learn.budget import HOW_TO_COMPILE
 from evallearn.report import write_report
+from evallearn.runs import LearnConfig, Run, choose_config, learn
+from evallearn.runs.budget import HOW_TO_COMPILE
 
 
 @click.command(name="learn")

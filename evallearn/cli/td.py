@@ -15,8 +15,8 @@ from evallearn.core.settings import GAMES, MINUTES, SEED
 from evallearn.errors import EvaluatorError, SpecError
 from evallearn.evaluators import load_evaluator
 from evallearn.evaluators.net import NetEval
-from evallearn.learn.td import TdRun, events_of
 from evallearn.report.curve import write_td
+from evallearn.runs.td import TdRun, events_of
 from evallearn.train.neural import NeuralTrainer
 from evallearn.train.neural_settings import NeuralSettings
 from evallearn.train.training import Progress

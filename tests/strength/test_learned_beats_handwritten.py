@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evallearn import get_game
-from evallearn.learn import LearnConfig, Run, learn
+from evallearn.runs import LearnConfig, Run, learn
 
 
 @pytest.mark.strength

@@ -13,8 +13,8 @@ from evallearn.core.search import Limits
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval
-from evallearn.learn import LearnConfig, fit_evaluator
 from evallearn.registry import get_game
+from evallearn.runs import LearnConfig, fit_evaluator
 from evallearn.train.fit.record_targets import quiet_scale
 from evallearn.train.leaves import BlendedStream, QuietStream
 from evallearn.train.models.linear import LinearModel

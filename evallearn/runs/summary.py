@@ -11,8 +11,8 @@ from evallearn import __version__
 from evallearn.agents import parse_evaluator
 from evallearn.data import Dataset
 from evallearn.evaluators import FeatureEval
-from evallearn.learn.generations import History
-from evallearn.learn.run import Run, read_run
+from evallearn.runs.generations import History
+from evallearn.runs.run import Run, read_run
 from evallearn.train import measure, predictor
 
 Rows = list[dict[str, Any]]

@@ -16,7 +16,7 @@ from evallearn.train.targets import LINEAR_TARGETS, check_target
 RATES = ("constant", "decay", "coherence")
 TRACE, DEPTH = number(at_least=0, below=1), whole(1, MAX_DEPTH)
 SCALED = ("generations", "games", "depth", "match_depth", "match_pairs", "match_milliseconds")
-"""The settings that suit the speed of a game without compiled rules, unless they are given (learn/budget.py)."""
+"""The settings that suit the speed of a game without compiled rules, unless they are given (runs/budget.py)."""
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from evallearn.agents import default_limits
 from evallearn.arena.seating import seatings
 from evallearn.core.game import Game
 from evallearn.errors import DataError, SpecError
-from evallearn.learn.config import SCALED, LearnConfig, learn_command
-from evallearn.learn.run import RUN, check_learnable, read_run
-from evallearn.learn.speed import FIRST_GAME_SECONDS, GameSpeed, measure_together
+from evallearn.runs.config import SCALED, LearnConfig, learn_command
+from evallearn.runs.run import RUN, check_learnable, read_run
+from evallearn.runs.speed import FIRST_GAME_SECONDS, GameSpeed, measure_together
 
 HOW_TO_COMPILE = "examples/domineering_compiled.py shows how, games/README.md tells more"
 SECONDS = 600.0

@@ -14,7 +14,7 @@ from typing import Any
 from evallearn.agents import SearchAgent, parse_evaluator
 from evallearn.core.evaluator import Evaluator
 from evallearn.evaluators import FeatureEval
-from evallearn.learn.run import Run
+from evallearn.runs.run import Run
 
 INTERVAL = ("elo", "low", "high")
 GATE = (*INTERVAL, "los", "opponent", "games", "distinct_games", "wins", "draws", "losses")

@@ -24,10 +24,10 @@ from evallearn.cli import run
 from evallearn.core.checked import CHECKSUM, read_checked, write_checked
 from evallearn.core.game import Game
 from evallearn.errors import DataError, SpecError
-from evallearn.learn import LearnConfig, Run, budget, choose_config
-from evallearn.learn.budget import LEAST_SHARE, SECONDS, estimate
-from evallearn.learn.config import SCALED
-from evallearn.learn.speed import GameSpeed
+from evallearn.runs import LearnConfig, Run, budget, choose_config
+from evallearn.runs.budget import LEAST_SHARE, SECONDS, estimate
+from evallearn.runs.config import SCALED
+from evallearn.runs.speed import GameSpeed
 
 
 def a_speed(*search_seconds: float, moves: float = 10.0, **more: float) -> GameSpeed:

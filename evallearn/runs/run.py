@@ -27,9 +27,9 @@ from evallearn.core.shapes import has_shape
 from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
 from evallearn.errors import DataError, EvaluatorError
 from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
-from evallearn.learn.config import LearnConfig, learn_command
-from evallearn.learn.fitting import Move, fit_evaluator
-from evallearn.learn.rows import ROW, ladder_row
+from evallearn.runs.config import LearnConfig, learn_command
+from evallearn.runs.fitting import Move, fit_evaluator
+from evallearn.runs.rows import ROW, ladder_row
 from evallearn.train.models.linear import require_searching
 from evallearn.train.targets import SEARCH_TARGETS
 
@@ -60,7 +60,7 @@ class Run:
     workers: int = 1
     step: Step = silent
     measured: Mapping[str, Any] | None = None
-    """What was measured, and which settings were chosen by it (learn/budget.py)."""
+    """What was measured, and which settings were chosen by it (runs/budget.py)."""
 
     @property
     def command(self) -> str:

@@ -15,11 +15,11 @@ from evallearn.core.shapes import ALL, has_shape
 from evallearn.core.workers import keep_workers
 from evallearn.evaluators import FeatureEval
 from evallearn.insight import alarms_about
-from evallearn.learn.fitting import Move
-from evallearn.learn.generations import evolve, measure_strength
-from evallearn.learn.rows import reversed_row
-from evallearn.learn.run import Run
-from evallearn.learn.summary import summarise
+from evallearn.runs.fitting import Move
+from evallearn.runs.generations import evolve, measure_strength
+from evallearn.runs.rows import reversed_row
+from evallearn.runs.run import Run
+from evallearn.runs.summary import summarise
 
 
 def learn(run: Run) -> dict[str, Any]:
