@@ -12,6 +12,8 @@ def packages(folder: str, name: str, leave_out: tuple[str, ...] = ()) -> list[st
 setup(
     packages=packages("evallearn", "evallearn", FOLDERS)  # there they are links
     + [p for folder in FOLDERS for p in packages(folder, f"evallearn.{folder}")],
-    package_data={"evallearn": ["__init__.pyi", "py.typed", "zoo/*/*.safetensors", "zoo/*/*.json"]},
+    package_data={
+        "evallearn": ["__init__.pyi", "py.typed", "runs/recipes/*.toml", "zoo/*/*.safetensors", "zoo/*/*.json"]
+    },
     package_dir={"evallearn": "evallearn"} | {f"evallearn.{folder}": folder for folder in FOLDERS},
 )

@@ -16,10 +16,8 @@ from evallearn.data import Dataset
 from evallearn.evaluators import save_evaluator
 from evallearn.insight import alarms_about
 from evallearn.report.formatting import share
-from evallearn.runs import fit_evaluator
+from evallearn.runs.fitting import METHODS, fit_evaluator
 from evallearn.train.targets import LINEAR_TARGETS
-
-METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "mlp")
 
 
 @click.command(name="fit")

@@ -1,7 +1,7 @@
 """The zoo: evaluators that are shipped, each a file and a card that says where it comes from and what it is worth.
 
 zoo/GAME/NAME.safetensors    at most MOST_BYTES; GAME without its parameters
-zoo/GAME/NAME.json           the card; benchmarks/zoo_card.py makes both
+zoo/GAME/NAME.json           the card; `evallearn zoo add` makes both
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ CARD = {
     "matches": [MATCH],
     "quality": QUALITY,
 }
-"""What a card tells. command: what made the file, and where options were renamed since, `repeat`, the same today;
-learned_from: games, or records; minutes: of that, by the clock; matches: against each hand-written heuristic; quality:
+"""What a card tells. command: what made the file; `repeat`: what does so today, where that is another one (a net then
+differs in its last bits); learned_from: games, or records; minutes: of that, by the clock; matches: against each hand-written heuristic; quality:
 how well it foretells the games of those matches."""
 
 

@@ -1,9 +1,9 @@
-"""The whole loop, from rules to a ladder. Each step leaves its result in the run's folder, so a rerun resumes."""
+"""Runs: recipes, their stages, and a folder in which each step leaves its result, so that a rerun resumes."""
 
-from evallearn.runs.budget import choose_config
-from evallearn.runs.config import LearnConfig
 from evallearn.runs.fitting import fit_evaluator
-from evallearn.runs.loop import learn
+from evallearn.runs.learning import learn
+from evallearn.runs.recipe import Recipe
+from evallearn.runs.result import LearnResult
 from evallearn.runs.run import Run
 
-__all__ = ["LearnConfig", "Run", "choose_config", "fit_evaluator", "learn"]
+__all__ = ["LearnResult", "Recipe", "Run", "fit_evaluator", "learn"]

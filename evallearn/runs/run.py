@@ -6,11 +6,12 @@ A step whose result is there is not done again: a run that was stopped goes on w
 from __future__ import annotations
 
 import logging
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -23,25 +24,23 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.files import file_name
 from evallearn.core.game import Game
 from evallearn.core.search import Limits
+from evallearn.core.settings import SEED
 from evallearn.core.shapes import has_shape
-from evallearn.data import Dataset, SelfPlayConfig, read_manifest, run_selfplay
+from evallearn.data import Dataset
 from evallearn.errors import DataError, EvaluatorError
 from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
-from evallearn.runs.config import LearnConfig, learn_command
-from evallearn.runs.fitting import Move, fit_evaluator
-from evallearn.runs.rows import ROW, ladder_row
+from evallearn.registry import spec_of
+from evallearn.runs.curve import Point
+from evallearn.runs.fitting import Move
+from evallearn.runs.recipe import Recipe
+from evallearn.runs.result import ROW, Row
+from evallearn.runs.verbs import SelfPlay
 from evallearn.train.models.linear import require_searching
-from evallearn.train.targets import SEARCH_TARGETS
 
 log = logging.getLogger(__name__)
-TAUGHT = {"games": int, "records": int, "nodes": int, "error": float, "generator": str}
-FITTED = {"metrics": {"log_loss": (float, None), "baseline_log_loss": (float, None)}}
-"""What a step of learning while playing, and one of fitting, leaves at least."""
 Step = Callable[[str], AbstractContextManager[Move]]
 """step(title): shown to the person who waits."""
 RUN = "run.json"
-SHARDS = 64
-"""Files of records in a generation, at least, where the game has no compiled rules."""
 
 
 @contextmanager
@@ -56,25 +55,33 @@ class Run:
 
     game: Game
     folder: Path
-    config: LearnConfig
+    recipe: Recipe
+    seed: int = 1
     workers: int = 1
     step: Step = silent
     measured: Mapping[str, Any] | None = None
     """What was measured, and which settings were chosen by it (runs/budget.py)."""
+    on_point: Callable[[Point], None] = lambda point: None
+    """Hears of every measurement of a model that plays against itself."""
+    tensorboard: bool = False
+
+    def __post_init__(self) -> None:
+        SEED.require("seed", self.seed)
 
     @property
     def command(self) -> str:
-        """What makes this run again, in another folder."""
-        return learn_command(self.game, self.config)
+        """What makes this run again, in another folder, without a measurement."""
+        return learn_command(self.game, self.recipe, self.seed, (self.measured or {}).get("chosen", {}))
 
     @property
     def terms(self) -> dict[str, Any]:
         """What every step depends on, as run.json holds it."""
-        return plain_json({"game": self.game.name, "game_version": self.game.version, **asdict(self.config)})
+        known = {"game": self.game.name, "game_version": self.game.version, "recipe": self.recipe.name}
+        return plain_json({**known, "seed": self.seed, **self.recipe.flat()})
 
     def open(self) -> None:
         """Create the folder, or make sure that it holds this very run."""
-        check_learnable(self.game, self.config)
+        check_learnable(self.game, self.recipe)
         found, steps = read_run(self.folder), list((self.folder / "steps").glob("*.json"))
         if found is not None:
             for key, value in self.terms.items():
@@ -121,50 +128,7 @@ class Run:
             return None
         return found if isinstance(found.get("seconds"), float) else None
 
-    # --- the steps ---------------------------------------------------------------------------------------------------
-    def candidate(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
-        """Learn a generation's candidate from the incumbent; return it and the facts about it."""
-        if self.config.target in SEARCH_TARGETS:
-            return self.teach(generation, incumbent)
-        played = self.selfplay(generation, incumbent)
-        evaluator, fitted = self.fit(f"linear-{generation}", self.kept(generation), "logistic")
-        losses = {k: fitted["metrics"][k] for k in ("log_loss", "baseline_log_loss")}
-        return evaluator, {**{k: v for k, v in played.items() if k != "seconds"}, **losses}
-
-    def teach(self, generation: int, incumbent: Evaluator) -> tuple[FeatureEval, dict[str, Any]]:
-        """Play games in which the evaluator learns; its steps shrink to nothing at the end of the generation."""
-        from evallearn.train.models.linear import LinearModel
-        from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
-        from evallearn.train.selfplay.trainer import SelfPlayTrainer
-
-        config, name = self.config, f"linear-{generation}"
-        path, resume = self.evaluator_path(name), self.folder / f"{name}.resume"
-        assert isinstance(incumbent, LinearEval)
-        shape = "constant" if config.rate == "constant" else "linear"
-        settings = SelfPlaySettings(
-            target=config.target, depth=self.limits(config.depth).depth or 1, lambda_=config.trace,
-            epsilon=config.exploration, max_opening_plies=config.random_plies, seed=config.seed * 1000 + generation,
-            schedule=Schedule(initial=config.alpha, shape=shape, games=config.games),
-        )  # fmt: skip
-        model = LinearModel(self.game, start=incumbent, temporal_coherence=config.rate == "coherence")
-        trainer = SelfPlayTrainer(model, settings)
-
-        def work(move: Move) -> dict[str, Any]:
-            training = trainer.fit(
-                games=config.games, checkpoint=resume, on_progress=lambda now: move(now.games, config.games)
-            )
-            save_evaluator(training.freeze({"name": name, "command": self.command, "seed": config.seed}), path)
-            # Each move is a position that taught, as a record is; only that nobody wrote it down.
-            return {"games": training.games, "records": training.moves, "nodes": trainer.learner.nodes,
-                    "error": training.progress.error, "generator": incumbent.name}  # fmt: skip
-
-        title = f"{config.target} {generation} (from {incumbent.name})"
-        facts = self.once(
-            f"teach-{generation}", title, work, lambda found: has_shape(found, TAUGHT) and self.is_whole(path)
-        )
-        resume.unlink(missing_ok=True)
-        return load_evaluator(path, self.game), {k: v for k, v in facts.items() if k != "seconds"}
-
+    # --- files -------------------------------------------------------------------------------------------------------
     def evaluator_path(self, name: str) -> Path:
         return self.folder / "evaluators" / f"{name}.safetensors"
 
@@ -176,83 +140,13 @@ class Run:
             return False
         return True
 
-    def kept(self, generation: int) -> list[int]:
-        """Return the generations whose records teach this one, itself included.
-
-        The first one knows nothing: its games teach the next one, and are then left behind.
-        """
-        return list(range(min(generation, 1), generation + 1))
-
-    def dataset(self, generation: int) -> Dataset | None:
-        """Return the records that teach this generation; None if it learns without any."""
-        folders = [self.records(g) for g in self.kept(generation)]
-        return Dataset(folders, game=self.game) if all(f.exists() for f in folders) else None
-
-    def selfplay(self, generation: int, evaluator: Evaluator) -> dict[str, Any]:
-        """Play one generation of games, all by the same evaluator."""
-        config = self.config
-        settings = SelfPlayConfig(
-            games=config.games,
-            seed=config.seed * 1000 + generation,
-            random_plies=self.opening_plies,
-            exploration=config.exploration,
-            games_per_shard=self.games_per_shard,
-        )
-        agent = SearchAgent(self.game, evaluator, self.limits(config.depth), random_ties=True)
-
-        def work(move: Move) -> dict[str, Any]:
-            manifest = run_selfplay(
-                self.records(generation), self.game, [agent] * self.game.n_players, settings, workers=self.workers,
-                on_progress=lambda done, total, records: move(done, total),
-            )  # fmt: skip
-            return {"games": manifest.games, "records": manifest.records, "checksum": manifest.checksum,
-                    "generator": agent.name}  # fmt: skip
-
-        def whole(found: dict[str, Any]) -> bool:
-            manifest = read_manifest(self.records(generation))
-            made = manifest is not None and manifest.checksum == found.get("checksum")
-            return made and has_shape(found, {"games": int, "records": int, "generator": str})
-
-        return self.once(f"selfplay-{generation}", f"self-play {generation} ({agent.name})", work, whole)
-
-    @property
-    def games_per_shard(self) -> int:
-        """How many games a kill may lose: few where a game takes seconds, without compiled rules."""
-        usual = SelfPlayConfig.games_per_shard
-        return usual if self.game.rules is not None else max(1, min(usual, self.config.games // SHARDS))
-
     def records(self, generation: int) -> Path:
         return self.folder / f"generation-{generation}"
 
-    def limits(self, depth: int | None) -> Limits:
-        """Return limits of this depth, or of the one that suits the game."""
-        return default_limits(self.game) if depth is None else Limits(depth=depth)
-
-    @property
-    def match_limits(self) -> Limits:
-        """Of both sides of a match at equal depth."""
-        return self.limits(self.config.match_depth)
-
-    @property
-    def opening_plies(self) -> int:
-        return self.game.opening_plies if self.config.random_plies is None else self.config.random_plies
-
-    def fit(self, name: str, generations: list[int], made_by: str) -> tuple[FeatureEval, dict[str, Any]]:
-        """Learn the evaluator `name` from these generations' records."""
-        path = self.evaluator_path(name)
-        target = self.config.target if made_by != "mlp" else "outcome"
-
-        def work(move: Move) -> dict[str, Any]:
-            dataset = Dataset([self.records(g) for g in generations], game=self.game)
-            evaluator, details = fit_evaluator(
-                made_by, dataset, self.game, seed=self.config.seed, on_progress=move, target=target,
-                blend=self.config.blend, made={"name": name, "command": self.command},
-            )  # fmt: skip
-            save_evaluator(evaluator, path)
-            return {**details, "file": str(path)}
-
-        details = self.once(f"fit-{name}", f"fit {name}", work, lambda f: has_shape(f, FITTED) and self.is_whole(path))
-        return load_evaluator(path, self.game), details
+    def dataset(self, generations: list[int]) -> Dataset | None:
+        """Return the records of these generations; None if there are none."""
+        folders = [self.records(g) for g in generations]
+        return Dataset(folders, game=self.game) if folders and all(f.exists() for f in folders) else None
 
     def keep(self, evaluator: FeatureEval, name: str) -> None:
         """Save the evaluator under another name, unless it is there."""
@@ -266,9 +160,16 @@ class Run:
             renamed.made = {**evaluator.made, "name": name}
             save_evaluator(renamed, path)
 
-    def match(
-        self, a: Agent, b: Agent, pairs: int, title: str, *, kind: str = "match", seed: int | None = None
-    ) -> dict[str, Any]:
+    # --- matches -----------------------------------------------------------------------------------------------------
+    def limits(self, depth: int | None) -> Limits:
+        """Return limits of this depth, or of the one that suits the game."""
+        return default_limits(self.game) if depth is None else Limits(depth=depth)
+
+    def agent(self, evaluator: Evaluator, limits: Limits) -> SearchAgent:
+        """Return the evaluator as a player of the run's matches."""
+        return SearchAgent(self.game, evaluator, limits, name=f"{evaluator.name}@{limits}")
+
+    def match(self, a: Agent, b: Agent, pairs: int, title: str, *, kind: str = "match", seed: int | None = None) -> Row:
         """Play A against B; return a row of the ladder, from A's side. kind: what the step's name begins with."""
         key = file_name(f"{kind}-{a.name}-{b.name}")
         weights = "".join(weights_mark(getattr(agent, "evaluator", None)) for agent in (a, b))
@@ -276,27 +177,40 @@ class Run:
 
         def work(move: Move) -> dict[str, Any]:
             config = MatchConfig(
-                pairs=pairs, random_plies=self.opening_plies, seed=self.config.seed if seed is None else seed
+                pairs=pairs, random_plies=self.game.opening_plies, seed=self.seed if seed is None else seed
             )
             found = play_match(
                 self.game, a, b, config, workers=self.workers, folder=folder,
                 on_progress=lambda tally: move(tally.sets, tally.of),
             )  # fmt: skip
-            return ladder_row(found)
+            return Row.of(found).to_json()
 
         row = self.once(key, title, work, lambda found: has_shape(found, ROW))
         shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):
             folder.parent.rmdir()  # unless other matches wait there
-        return row
+        return Row(**{k: row[k] for k in ROW})
 
 
-def check_learnable(game: Game, config: LearnConfig) -> None:
+def learn_command(game: Game, recipe: Recipe, seed: int, chosen: Mapping[str, Any]) -> str:
+    """Return the command that makes a run, with all that was given or chosen."""
+    words = [] if recipe.name == "linear" else [f"--recipe={recipe.source}"]
+    words.append(f"--seed={seed}")
+    words += [f"--{key}={value}" for key, value in recipe.given.items() if "." not in key]
+    named = {recipe.dotted(key): value for key, value in chosen.items()}
+    for key, value in {**{k: v for k, v in recipe.given.items() if "." in k}, **named}.items():
+        words += ["--set", f"{key}={value}"]
+    return shlex.join(["evallearn", "learn", spec_of(game), *words])
+
+
+def check_learnable(game: Game, recipe: Recipe) -> None:
     """Refuse what cannot be learned, before anything is played."""
-    if config.target in SEARCH_TARGETS:
-        require_searching(game, "use --target outcome")
-    LinearEval.zero(game)  # refuses a game without features
-    feature_hash(game)  # refuses features that are no numbers
+    models = [stage.model.kind for stage in recipe.stages if isinstance(stage, SelfPlay)]
+    if "linear" in models:
+        require_searching(game, "use --recipe linear")
+    if models != ["patterns"] * len(recipe.stages):
+        LinearEval.zero(game)  # refuses a game without features
+        feature_hash(game)  # refuses features that are no numbers
 
 
 def read_run(folder: Path) -> dict[str, Any] | None:
