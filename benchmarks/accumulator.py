@@ -20,6 +20,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from evallearn.train.neural import NeuralTrainer
+
 from evallearn.bench.speed import Contestant, positions
 from evallearn.compiled.specialise import specialise
 from evallearn.core.game import Game, State
@@ -29,7 +31,6 @@ from evallearn.evaluators.quantised import QuantisedNet, quantise
 from evallearn.games.connect_four import ConnectFour
 from evallearn.games.othello import Othello
 from evallearn.search import AlphaBeta
-from evallearn.train.neural import NeuralTrainer
 
 TEMPLATE = Path(__file__).with_name("squares_kernel.py")
 PLIES = (4, 10, 16, 22)

@@ -26,6 +26,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from evallearn.train.neural import NeuralLearner
+from evallearn.train.neural_play import Actor
+from evallearn.train.neural_settings import NeuralSettings
 
 from evallearn import get_game
 from evallearn.compiled.game import CompiledGame
@@ -33,9 +36,6 @@ from evallearn.compiled.specialise import specialise
 from evallearn.core.game import CHANCE
 from evallearn.errors import EvallearnError
 from evallearn.evaluators.net import NetEval
-from evallearn.train.neural import NeuralLearner
-from evallearn.train.neural_play import Actor
-from evallearn.train.neural_settings import NeuralSettings
 
 GAME = "backgammon,features=tesauro"
 MUST = 50.0

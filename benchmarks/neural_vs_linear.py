@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 
 from accumulator import PLIES, on_squares
+from evallearn.train.neural import NeuralTrainer
 from strength_command import ended, show
 
 import evallearn
@@ -37,7 +38,6 @@ from evallearn.core.search import Limits
 from evallearn.evaluators import load_evaluator, save_evaluator
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import quantise
-from evallearn.train.neural import NeuralTrainer
 
 HOW = (("td", 1), ("td", 2), ("tdleaf", 2), ("rootstrap", 2), ("treestrap", 2))
 """Targets, and how deep their searches look."""

@@ -44,11 +44,10 @@ from evallearn.registry import get_game
 from evallearn.runs import Recipe, Run
 from evallearn.runs.curve import Point, Recorder
 from evallearn.train.models.linear import LinearModel
+from evallearn.train.models.net import NetModel
+from evallearn.train.models.net_learner import first_net
 from evallearn.train.models.patterns import PatternModel
-from evallearn.train.neural import NeuralLearner
-from evallearn.train.neural_net import first_net
-from evallearn.train.neural_settings import NeuralSettings
-from evallearn.train.selfplay.settings import SelfPlaySettings
+from evallearn.train.selfplay.settings import Rounds, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
 TTT, C4 = get_game("tic_tac_toe"), get_game("connect_four")
@@ -145,7 +144,10 @@ def learner(kind: str) -> Any:
     if kind == "search":
         model = LinearModel(C4, temporal_coherence=True)
         return SelfPlayTrainer(model, SelfPlaySettings(max_opening_plies=4)).learner
-    return NeuralLearner(TTT, NeuralSettings(hidden=(8,), games_per_round=20, epsilon=0.1, remembered=2), limit=60)
+    settings = SelfPlaySettings(epsilon=0.1, rounds=Rounds(games=20, replay=2))
+    learner = SelfPlayTrainer(NetModel(TTT, hidden=(8,)), settings, threads=1).learner
+    learner.limit = 60
+    return learner
 
 
 def checkpoint_kind(kind: str) -> Kind:

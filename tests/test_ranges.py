@@ -33,13 +33,13 @@ from evallearn.evaluators import read_header
 from evallearn.quality import QualitySettings
 from evallearn.registry import game_names
 from evallearn.runs.recipe import Recipe
-from evallearn.runs.verbs import Fit, Gate, Generate, Ladder, NetOptions
+from evallearn.runs.verbs import Fit, Gate, Generate, Ladder
 from evallearn.search import SEARCHES
 from evallearn.train import MlpTrainer
 from evallearn.train.fit.methods import Settings as LinearSettings
+from evallearn.train.models.net import NetModel, NetSettings
 from evallearn.train.models.patterns import PatternModel, PatternSettings
-from evallearn.train.neural_settings import NeuralSettings
-from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
+from evallearn.train.selfplay.settings import Rounds, Schedule, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
 WORDS = (click.types.StringParamType, click.Path, click.types.BoolParamType, click.Choice, GameType)
@@ -193,8 +193,8 @@ def test_recipes_take_no_absurd_numbers(field: str) -> None:
 
 # --- settings in Python ----------------------------------------------------------------------------------------------
 SETTINGS = [
-    SelfPlayConfig, MatchConfig, Generate, Fit, Gate, Ladder, NetOptions, SelfPlaySettings, Schedule, PatternSettings,
-    NeuralSettings, QualitySettings,
+    SelfPlayConfig, MatchConfig, Generate, Fit, Gate, Ladder, SelfPlaySettings, Schedule, PatternSettings,
+    Rounds, NetSettings, QualitySettings,
 ]  # fmt: skip
 
 
@@ -325,10 +325,8 @@ def test_what_the_machine_cannot_hold_is_refused_before_it_is_made(monkeypatch: 
         parse_agent("expectiminimax,table_bits=20:zero@depth=1", game).prepare()
     with pytest.raises(SpecError, match=r"learners=64 takes .* kB of memory"):
         SelfPlayTrainer(PatternModel(get_game("connect_four"), LINES), SelfPlaySettings(learners=64))
-    from evallearn.train.neural import NeuralTrainer
-
     with pytest.raises(SpecError, match=r"hidden=\(4096, 4096\) with \d+ features takes .* MB of memory"):
-        NeuralTrainer(hidden=(4096, 4096)).fit(game, games=1)
+        SelfPlayTrainer(NetModel(game, hidden=(4096, 4096))).fit(games=1)
     monkeypatch.setattr(memory, "physical_memory", lambda: None)  # as on Windows
     memory.require_memory(10**30, "everything")
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from evallearn.train.fit.linear import LinearEvalTrainer
     from evallearn.train.fit.net import MlpTrainer
     from evallearn.train.models.linear import LinearModel
+    from evallearn.train.models.net import NetModel
     from evallearn.train.models.patterns import PatternModel
-    from evallearn.train.neural import NeuralTrainer
-    from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
+    from evallearn.train.selfplay.settings import Rounds, Schedule, SelfPlaySettings
     from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
 __all__ = [
@@ -29,9 +29,10 @@ __all__ = [
     "LinearModel",
     "Metrics",
     "MlpTrainer",
-    "NeuralTrainer",
+    "NetModel",
     "PatternModel",
     "RecordStream",
+    "Rounds",
     "Schedule",
     "SelfPlaySettings",
     "SelfPlayTrainer",
@@ -43,9 +44,10 @@ __all__ = [
 LAZY = {
     "LinearEvalTrainer": "fit.linear",
     "MlpTrainer": "fit.net",
-    "NeuralTrainer": "neural",
+    "NetModel": "models.net",
     "LinearModel": "models.linear",
     "PatternModel": "models.patterns",
+    "Rounds": "selfplay.settings",
     "Schedule": "selfplay.settings",
     "SelfPlaySettings": "selfplay.settings",
     "SelfPlayTrainer": "selfplay.trainer",

@@ -17,10 +17,6 @@ from evallearn.evaluators import LinearEval
 from evallearn.search.alphabeta.options import Options
 
 TEMPLATE = Path(__file__).with_name("leaves_kernel.py")
-RULES = (
-    "State", "actions", "result", "is_terminal", "to_play", "utility_mover", "key", "clock", "phase", "noisy_actions",
-    "forcing",
-)  # fmt: skip
 NO_LIMIT = 1 << 62
 
 
@@ -50,20 +46,18 @@ def search_record(game: Game, options: Options) -> np.ndarray:
 
 def leaves_kernel(game: Game, searching: Any, evaluate_mover: Any, options: Options) -> Any:
     """Return leaves_kernel.py for the alpha-beta kernels `searching` and the evaluator that they ask."""
-    from evallearn.compiled.hooks import bindings
     from evallearn.compiled.specialise import specialise
+    from evallearn.search.common.repetition import looking_back
 
     rules = game.rules
     assert rules is not None
     return specialise(
         TEMPLATE,
-        **bindings(rules, *RULES),
-        quiet_value=searching.quiet_value,
-        third_time=searching.third_time,
+        rules,
+        searching,
+        looking_back(rules),
         evaluate_mover=evaluate_mover,
         N_FEATURES=len(game.feature_names),
-        N_WORDS=rules.n_words,
-        HAS_CLOCK=rules.clock is not None,
         SELECTIVE=options.selective,
     )
 

@@ -1,24 +1,43 @@
-# mypy: ignore-errors
-"""Template: where the value of a search comes from. See `specialise`; the names below are injected.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: where the value of a search comes from. EVAL leaves the features in params.x."""
 
-State, actions, result, is_terminal, to_play, utility_mover, key, clock, phase, noisy_actions, forcing
-                                           the game's `Rules`
-quiet_value, third_time                    of the alpha-beta kernels
-evaluate_mover                             the evaluator, which leaves the features in params.x
-N_FEATURES, N_WORDS, HAS_CLOCK             of the game
-SELECTIVE                                  whether its searches end in quiescence
-CACHE                                      whether the disk cache is on
-"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numba.np.unsafe.ndarray import to_fixed_tuple
 
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import (
+        CACHE,
+        HAS_CLOCK,
+        N_FEATURES,
+        N_WORDS,
+        SELECTIVE,
+        State,
+        actions,
+        clock,
+        evaluate_mover,
+        forcing,
+        is_terminal,
+        key,
+        noisy_actions,
+        phase,
+        result,
+        to_play,
+        utility_mover,
+    )
+    from evallearn.compiled.records import SearchContext
+    from evallearn.search.alphabeta.root_kernel import quiet_value
+    from evallearn.search.common.repetition_kernel import third_time
+
 INF = np.float32(np.inf)
 
 
 @njit
-def leaf_of(s, ctx, params):
+def leaf_of(s, ctx: SearchContext, params):
     """Return where the value of the search comes from, and whether the game is over.
 
     The value comes from the end of the search's line, beyond exchanges.
@@ -42,7 +61,7 @@ def leaf_of(s, ctx, params):
 
 
 @njit
-def is_over(s, ply, ctx):
+def is_over(s, ply, ctx: SearchContext):
     """Return True if the game ends here, `ply` plies below the root."""
     if HAS_CLOCK and third_time(key(s), clock(s), ctx.n_past + ply, ctx):
         return True
@@ -50,7 +69,7 @@ def is_over(s, ply, ctx):
 
 
 @njit
-def next_quiet(s, left, ply, ctx, params):
+def next_quiet(s, left, ply, ctx: SearchContext, params):
     """Return the action by which quiescence gets its value, or -1 where it is the evaluator's own."""
     must_answer = forcing(s)
     value = quiet_value(s, left, ply, -INF, INF, ctx, params)

@@ -56,6 +56,8 @@ RECORD_TARGETS = ("outcome", "blend", "texel")
 """Those that are learned from records."""
 SEARCH_TARGETS = ("td", "tdleaf", "rootstrap", "treestrap")
 """Those that are learned while the model plays."""
+SELF_PLAY_TARGETS = (*SEARCH_TARGETS, "expectation")
+"""Those of all models."""
 LINEAR_TARGETS = (*RECORD_TARGETS, *SEARCH_TARGETS)
 
 

@@ -75,6 +75,9 @@ class Training:
 class Learner(Protocol):
     """Weights, and games that change them. The same seed gives the same weights, however the games are cut."""
 
+    rolls_back: bool
+    """Whether its weights are those of the last good round after it raised Diverged."""
+
     @property
     def step(self) -> str:
         """Its step size as it was set, for messages: `step_size=4`."""
@@ -119,6 +122,10 @@ class Loop:
             self._keep()
             try:
                 self._play(limit, seconds, checkpoint, every)
+            except Diverged:
+                if self.learner.rolls_back:
+                    self._keep()
+                raise
             except KeyboardInterrupt:
                 self._keep()
                 if checkpoint is not None:

@@ -5,9 +5,9 @@
         from evallearn.compiled.vectors import add_rows
         from evallearn.search.alphabeta.tree_kernel import value_mover
 
-Type checkers and linters follow these imports; nothing is imported when the template runs. Names of hooks.py are the
-game's own, a stand-in or the caller's; those of another template come from what `specialise` made of it; others are
-imported here, so that they stand in the fingerprint's sight.
+Type checkers and linters follow these imports; nothing is imported when the template runs. Names of hooks.py and
+learning_hooks.py are the game's own, a stand-in or the caller's; those of another template come from what `specialise`
+made of it; others are imported here, so that they stand in the fingerprint's sight.
 """
 
 from __future__ import annotations
@@ -20,31 +20,30 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
-from evallearn.compiled import hooks
+from evallearn.compiled import hooks, learning_hooks
 from evallearn.compiled.bits import jitable
 from evallearn.compiled.records import Record
 from evallearn.core.rules import Rules
 
+Given: TypeAlias = Rules | ModuleType | tuple[Any, ...]
+"""What names are taken from: a game's rules, what `specialise` made of a template, or a NamedTuple of hooks."""
+HOOKS = (hooks.__name__, learning_hooks.__name__)
 OF_A_RULE = frozenset(field.name for field in fields(Rules))
-WITHOUT_DECLARATIONS = ("train",)
-"""Templates there may still be given whatever the caller names: they are being rewritten."""
 
 
 class Missing(Exception):
     """Nobody gave it."""
 
 
-def bindings_of(template: Path, given: Sequence[Rules | ModuleType], more: Mapping[str, Any]) -> dict[str, Any]:
+def bindings_of(template: Path, given: Sequence[Given], more: Mapping[str, Any]) -> dict[str, Any]:
     """Return {name: what stands for it} for every name that the template declares.
 
-    given: the game's rules, and what `specialise` made of the templates that this one imports from; more: by name, None
-    for what stands in.
+    given: the game's rules, what `specialise` made of the templates that this one imports from, and hooks; more: by
+    name, None for what stands in.
     """
     declared = declarations(template.read_text(encoding="utf-8"))
-    if not declared and any(part in WITHOUT_DECLARATIONS for part in template.parts):
-        return dict(more)
     if strangers := sorted(more.keys() - declared.keys()):
         raise TypeError(
             f"{template.name} does not declare {', '.join(strangers)}: import each name that is injected from "
@@ -83,8 +82,11 @@ def declarations(text: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def _value(module: str, name: str, given: Sequence[Rules | ModuleType]) -> Any:
-    if module == hooks.__name__:
+def _value(module: str, name: str, given: Sequence[Given]) -> Any:
+    if module in HOOKS:
+        for each in given:
+            if isinstance(each, tuple) and (own := getattr(each, name, None)) is not None:
+                return own
         return _hook(name, next((each for each in given if isinstance(each, Rules)), None))
     if module.endswith("_kernel"):
         return _made(module, name, given)
@@ -108,7 +110,7 @@ def _hook(name: str, rules: Rules | None) -> Any:
     return hooks.STAND_INS[name]
 
 
-def _made(module: str, name: str, given: Sequence[Rules | ModuleType]) -> Any:
+def _made(module: str, name: str, given: Sequence[Given]) -> Any:
     """Return what `specialise` made of another template."""
     for each in given:
         if isinstance(each, ModuleType) and Path(str(each.__file__)).resolve() == _file_of(module):

@@ -1,4 +1,4 @@
-"""Every name that a kernel template is given, declared once.
+"""Every name that a kernel template is given, declared once; those of train/ alone stand in learning_hooks.py.
 
 A template says in its block `if TYPE_CHECKING:` which of them it uses; `specialise` reads that block. A function marked
 @stand_in is what a game without that rule, or a search without that part, is given: compiled at most, never asked. All

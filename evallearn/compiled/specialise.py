@@ -29,7 +29,7 @@ from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
-from evallearn.compiled.bindings import bindings_of
+from evallearn.compiled.bindings import Given, bindings_of
 from evallearn.compiled.fingerprint import KERNEL_PREFIX, fingerprint, fingerprint_and_functions
 from evallearn.compiled.kept import check_what_is_kept
 from evallearn.core.rules import Rules
@@ -69,10 +69,11 @@ def _writable(folder: Path) -> bool:
     return True
 
 
-def specialise(template: Path, *given: Rules | ModuleType, **more: Any) -> ModuleType:
+def specialise(template: Path, *given: Given, **more: Any) -> ModuleType:
     """Return the template as a module of its own for these bindings (the same module for the same bindings).
 
-    given: the game's rules, and what was made of other templates; more: what cannot be taken from them, by name.
+    given: the game's rules, what was made of other templates, and a model's hooks; more: what cannot be taken from
+    them, by name.
     """
     bindings = bindings_of(template, given, more)
     sizes = [(r.n_actions, r.max_actions, r.max_outcomes) for r in given if isinstance(r, Rules)]

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.compiled.learning_records import CellLayout, LayoutRecord, StackLayout
 from evallearn.core.game import Game, State
 from evallearn.core.patterns import PatternSet
 from evallearn.errors import EvaluatorError
@@ -136,16 +137,22 @@ class Layout:
             "BY_PLAYER": self.by_player,
         }
 
-    def record(self, extra: Sequence[Any] = ()) -> np.ndarray:
-        """Return one record for `look` of patterns_kernel.py: as if each player had seen nothing but first contents."""
-        (stacks, _, places), players = self.codes.shape, self.game.n_players
-        fields = [
-            *extra, ("fresh", "i4", (max(self.game.n_cells, stacks),)), ("seen", "i4", (players, stacks)),
-            ("index", "i4", (players, places)),
-        ]  # fmt: skip
-        tables = self._by_stack() if self._height() > 1 else self._by_cell()
-        fields += [(name, "i4", np.shape(table)) for name, table in tables.items()]
-        record = np.zeros(1, np.dtype(fields, align=True))
+    def record(self, kind: type[LayoutRecord]) -> np.ndarray:
+        """Return one record of the kind, for `look` of patterns_kernel.py.
+
+        It is as if each player had seen nothing but first contents.
+        """
+        stacks, contents, places = self.codes.shape
+        sizes = {"players": self.game.n_players, "stacks": stacks, "places": places}
+        by_stack = self._height() > 1
+        tables = self._by_stack() if by_stack else self._by_cell()
+        if by_stack:
+            kinds, numbers = tables["number"].shape
+            sizes |= {"contents": contents, "height": self._height(), "kinds": kinds, "numbers": numbers}
+        else:
+            sizes |= {"ends": stacks + 1, "steps": len(tables["step"])}
+        both: type[LayoutRecord] = type(kind.__name__, (kind, StackLayout if by_stack else CellLayout), {})
+        record = both.one(cells=max(self.game.n_cells, stacks), **sizes)
         record["index"] = self._first + self.codes[:, 0].sum(axis=0)
         for name, table in tables.items():
             record[name] = table

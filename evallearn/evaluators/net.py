@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.squash import squash
+
+if TYPE_CHECKING:
+    from evallearn.compiled.records import NetRecord
 
 LANES = 8
 """Hidden units come in eights: so many numbers fit into one instruction."""
@@ -210,14 +213,17 @@ class NetEval(Foretelling):
             FLOOR=int(self.activation != "sigmoid"),
         )
 
-    def params(self) -> np.ndarray:
-        """Return the record of the kernel: weights and working memory."""
+    def params(self, record: type[NetRecord] | None = None, **sizes: int) -> np.ndarray:
+        """Return the record of the kernel: weights and working memory.
+
+        record: one that extends it; sizes: those of its own arrays.
+        """
         from evallearn.compiled.records import NetRecord
 
         t, n = self._tensors, len(self.game.feature_names)
-        params = NetRecord.one(
+        params = (record or NetRecord).one(
             nets=self.nets, features=n, h1=self.h1, h2=max(1, self.h2), last=self.h2 or self.h1,
-            outputs=self.outputs, room=max(n, self.h1) + LANES,
+            outputs=self.outputs, room=max(n, self.h1) + LANES, **sizes,
         )  # fmt: skip
         for name in ("w1", "b1", "b3", *(("w2", "b2") if self.h2 else ())):
             params[name] = t[name]

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.compiled.learning_records import PatternRecord
 from evallearn.core.digest import digest
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game, State
@@ -110,7 +111,7 @@ class PatternEval(FeatureEval):
         if rules is None or rules.cells is None or rules.utility_mover is None:
             return None
         module = kernels(self.layout, self.scale)
-        params = self.layout.record([("tables", "u8"), ("unit", "f8")])
+        params = self.layout.record(PatternRecord)
         params["tables"], params["unit"] = self.tables.ctypes.data, self.unit
         return EvalKernel(params=params, evaluate_player=module.evaluate_player, evaluate_mover=module.evaluate_mover)
 

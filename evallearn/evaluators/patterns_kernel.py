@@ -1,10 +1,12 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: pattern tables. See `layout.py` for the record and the sizes.
 
 Positions that are looked at one after the other differ in few stacks, as brothers in a search do; so `look` keeps the
 indices of the last position that each player saw and mends what differs. They are whole numbers: the way there leaves
 no trace.
 """
+
+from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
@@ -28,12 +30,13 @@ if TYPE_CHECKING:
         phase,
         to_play,
     )
+    from evallearn.compiled.learning_records import CellLayout, LayoutRecord, PatternRecord, StackLayout
     from evallearn.compiled.memory import short_at
     from evallearn.evaluators.squash import squash
 
 
 @njit
-def look_at_cells(params, side):
+def look_at_cells(params: CellLayout, side):
     """Bring params.index[side] to params.fresh, cell by cell: few places have a part in each."""
     for c in range(N_STACKS):
         change = params.fresh[c] - params.seen[side, c]
@@ -44,7 +47,7 @@ def look_at_cells(params, side):
 
 
 @njit
-def number(params, n):
+def number(params: StackLayout, n):
     """Return which of its contents the stack holds."""
     key = 0
     for row in range(params.shape[n, 0] - 1, -1, -1):
@@ -53,7 +56,7 @@ def number(params, n):
 
 
 @njit
-def look_at_stacks(params, side):
+def look_at_stacks(params: StackLayout, side):
     """Bring params.index[side] to params.fresh, stack by stack.
 
     Many places have a part in each, so whole rows are added, eight in an instruction.
@@ -67,7 +70,7 @@ def look_at_stacks(params, side):
 
 
 @njit
-def look(s, params, side):
+def look(s, params: LayoutRecord, side):
     """Bring params.index[side] to the position `s`, in which that player is to move."""
     if NUMBERED:
         contents(s, params.fresh)
@@ -91,7 +94,7 @@ def group(s):
 
 
 @njit
-def evaluate_mover(s, params):
+def evaluate_mover(s, params: PatternRecord):
     side = to_play(s)
     look(s, params, side)
     start = group(s) * ENTRIES
@@ -102,6 +105,6 @@ def evaluate_mover(s, params):
 
 
 @njit
-def evaluate_player(s, player, params):
+def evaluate_player(s, player, params: PatternRecord):
     value = np.float64(evaluate_mover(s, params))
     return value if to_play(s) == player else -value

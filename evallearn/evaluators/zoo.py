@@ -36,9 +36,12 @@ CARD = {
     "matches": [MATCH],
     "quality": QUALITY,
 }
-"""What a card tells. command: what made the file; `repeat`: what does so today, where that is another one (a net then
-differs in its last bits); learned_from: games, or records; minutes: of that, by the clock; matches: against each hand-written heuristic; quality:
-how well it foretells the games of those matches."""
+"""What a card tells.
+
+command: what made the file; `repeat`: what does so today, where that is another one (a net then differs a little).
+learned_from: games, or records. minutes: of that, by the clock. matches: against each hand-written heuristic. quality:
+how well it foretells the games of those matches.
+"""
 
 
 def zoo_folder() -> Path:

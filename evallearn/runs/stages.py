@@ -303,14 +303,18 @@ def trainer_of(course: Course, stage: SelfPlay, learning: SelfPlaySettings, star
         if start is not None and not isinstance(start, LinearEval):
             raise _unfit(start, "start", "give a linear one")
         return SelfPlayTrainer(LinearModel(game, start=start, **options), learning)
-    from evallearn.train.models.net import NetModel  # type: ignore[import-not-found]  # until nets are a model
+    from evallearn.train.models.net import NetModel
 
-    teacher = named(course, stage.teacher or "")
-    for what, evaluator in (("start", start), ("teacher", teacher)):
-        if evaluator is not None and not isinstance(evaluator, NetEval):
-            raise _unfit(evaluator, what, "give a net that `evallearn learn --recipe td-gammon` made")
-    model = NetModel(game, start=start, seed=learning.seed, **options)
-    return SelfPlayTrainer(model, learning, teacher=teacher, threads=course.run.workers)  # type: ignore[call-arg]
+    teacher = _net(named(course, stage.teacher or ""), "teacher")
+    model = NetModel(game, start=_net(start, "start"), seed=learning.seed, **options)
+    return SelfPlayTrainer(model, learning, teacher=teacher, threads=course.run.workers)
+
+
+def _net(evaluator: Evaluator | None, what: str) -> NetEval | None:
+    """Refuse what is no net."""
+    if evaluator is not None and not isinstance(evaluator, NetEval):
+        raise _unfit(evaluator, what, "give a net that `evallearn learn --recipe net` made")
+    return evaluator
 
 
 def _unfit(evaluator: Evaluator, what: str, remedy: str) -> EvaluatorError:

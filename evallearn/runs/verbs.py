@@ -20,6 +20,7 @@ from evallearn.core.settings import (
 from evallearn.errors import SpecError
 from evallearn.runs.fitting import METHODS, NET_METHOD, refuse_linear_options, refuse_online
 from evallearn.search.common.requirements import MAX_DEPTH
+from evallearn.train.models.net import NetSettings
 from evallearn.train.models.patterns import PatternSettings
 from evallearn.train.selfplay.settings import SelfPlaySettings
 from evallearn.train.targets import LINEAR_TARGETS
@@ -140,14 +141,10 @@ class PatternOptions(PatternSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetOptions(Settings):
+class NetOptions(NetSettings):
     """A net."""
 
     kind: ClassVar[str] = "net"
-    hidden: tuple[int, ...] | None = setting(None, "Units of one or two layers.", auto="80, or those of the start")
-    activation: str = setting("relu", "relu, clipped or sigmoid.", choices=("relu", "clipped", "sigmoid"))
-    per_phase: bool = setting(True, "A net of its own for every phase.")
-    ema_decay: float = setting(0.999, "How much of the mean weights a step keeps.", number(at_least=0, below=1))
 
 
 MODELS: dict[str, type[Settings]] = {"linear": LinearOptions, "patterns": PatternOptions, "net": NetOptions}

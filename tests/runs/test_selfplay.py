@@ -171,6 +171,23 @@ def test_what_was_learned_before_it_diverged_is_kept(tmp_path, capsys):
     assert not file.exists() or load_evaluator(file, Othello()).made["games"] > 0
 
 
+# --- nets ------------------------------------------------------------------------------------------------------------
+def test_a_net_teaches_a_larger_one_which_goes_on(tmp_path):
+    small = {f"{i}.{key}": 20 for i in range(7) for key in ("games", "rounds.games")}
+    small |= {f"{i}.pairs": 0 for i in range(7)} | {"5.model.hidden": "auto"}
+    nets = {"0.model.hidden": 8, "1.model.hidden": [16, 8], "1.model.activation": "sigmoid"}
+    recipe = Recipe.load("td-gammon", TTT, small | nets)
+    result = finish(Run(TTT, tmp_path, recipe))
+    found = [load_evaluator(tmp_path / f"evaluators/net-{i}.safetensors", TTT) for i in range(6)]
+    found.append(load_evaluator(result.files["net"], TTT))
+    assert [net.hidden for net in found] == [(8,), *[(16, 8)] * 6]
+    assert [net.activation for net in found] == ["relu", *["sigmoid"] * 6]
+    assert [net.made["method"] for net in found] == ["td", *["expectation"] * 6]
+    assert result.games >= 140
+    whole = tmp_path / "evaluators/net-5.safetensors"
+    assert Path(result.files["net"]).stat().st_size < whole.stat().st_size  # numbers of two bytes
+
+
 # --- TensorBoard -----------------------------------------------------------------------------------------------------
 def test_tensorboard_that_is_not_installed_is_told(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
@@ -227,6 +244,17 @@ def test_bad_settings_end_with_2(words, said, tmp_path, capsys):
 
 
 def test_evaluators_that_do_not_fit_the_model_end_with_2(tmp_path, capsys):
+    for field in ("start", "teacher"):
+        words = [
+            "learn",
+            "tic_tac_toe",
+            "--recipe=net",
+            f"--run={tmp_path / field}",
+            f"--set=selfplay.{field}=zoo:linear",
+        ]
+        assert run(words) == 2
+        said = f"{field}: linear is a linear Eval: give a net that `evallearn learn --recipe net` made"
+        assert said in told(capsys)
     game = get_game("connect_four")
     file = save_evaluator(LinearEval.from_heuristic(game, "lines"), tmp_path / "e.safetensors")
     words = ["learn", "connect_four", "--recipe=patterns", f"--run={tmp_path / 'run'}", f"--set=selfplay.start={file}"]

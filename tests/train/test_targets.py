@@ -36,7 +36,8 @@ def checkers(tmp_path_factory) -> Dataset:
 def test_quiet_leaves_are_those_of_the_plain_search(checkers):
     game = get_game("checkers")
     evaluator = LinearEval.from_heuristic(game, "material")
-    plain = PlainEpisodes(LinearModel(game, start=evaluator), SelfPlaySettings(target="tdleaf", depth=1)).searches
+    model = LinearModel(game, start=evaluator)
+    plain = PlainEpisodes(model, SelfPlaySettings(target="tdleaf", depth=1).suited(model)).searches
     plain.searching.begin()
     rows = list(checkers.states(game))[:150]
     leaves = [(r, s, plain.leaf_of(s, ())) for s, r in rows]

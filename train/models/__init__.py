@@ -14,33 +14,33 @@ Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class ModelHooks(NamedTuple):
-    """A model inside a kernel. `row` is scratch of fixed width; `weights` are its three arrays, passed flat.
+    """A model inside a kernel: `evallearn/compiled/learning_hooks.py` says what each function promises."""
 
-    The third is an array of one record, of which the functions get the record itself.
-    """
-
-    read: Any
-    """read(s, row, *weights) -> group: write what the model reads of `s`, send for the weights that `row` names."""
-    predict: Any
-    """predict(row, group, *weights) -> float64: the value to the mover, as a share of a win."""
-    prefetch: Any
-    """prefetch(row, group, *weights): send for what `update` will need."""
-    update: Any
-    """update(row, group, error, step, *weights): move the value by a part of the error."""
-    cell: Any
-    """cell(i, record) -> int: what the mover saw on a cell of the state that was read last."""
-    visit: Any
-    """visit(row, record): count what a position of a game looks like."""
-    take: Any
-    """take(step, record): learn the mean of what `note_node` noted."""
     row: np.dtype[Any]
     """What stands in a row: its type and width."""
     parts: int
     """Weights that share a step."""
+    observer: Any
+    read: Any
+    predict: Any
+    update: Any
+    OUTPUTS: int = 1
+    prefetch: Any = None
+    cell: Any = None
+    visit: Any = None
+    take: Any = None
+    output: Any = None
+    write_result: Any = None
+    begin_episode: Any = None
     evaluate_mover: Any = None
-    """EVAL(s, record), for a model whose games are searched; None: they look ahead one ply, or without quiescence."""
+    """For a model whose games are searched; None: they look ahead one ply, or without quiescence."""
     note_node: Any = None
-    """note_node(s, value, alpha, beta, record): note what a search says of a node."""
+
+    @classmethod
+    def of(cls, module: Any, row: np.dtype[Any], parts: int = 1, **own: Any) -> ModelHooks:
+        """Return what a model's template defines; `own` goes before."""
+        defined = {name: getattr(module, name) for name in cls._fields if hasattr(module, name)}
+        return cls(**{**defined, "row": row, "parts": parts, **own})
 
 
 class Model(Protocol):

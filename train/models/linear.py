@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from evallearn.compiled.learning_records import LinearModelRecord
 from evallearn.core.digest import tensors_digest
 from evallearn.core.game import Game
 from evallearn.errors import SpecError, unknown
 from evallearn.evaluators import LinearEval
 from evallearn.evaluators.features import feature_hash
-from evallearn.evaluators.squash import squash
 from evallearn.train.models import Arrays, ModelHooks
 from evallearn.train.targets import SEARCH_TARGETS
 
@@ -62,13 +62,7 @@ class LinearModel:
     def _record(self) -> np.ndarray:
         """Return the evaluator's record: its weights, and what is noted about them."""
         n, p = len(self.game.feature_names), self.game.n_phases
-        fields: list[Any] = [
-            ("weights", "f8", (p, n)), ("bias", "f8", (p,)), ("x", "f4", (n,)),
-            ("gradient", "f8", (p, n + 1)), ("notes", "i8"),
-            ("error_sums", "f8", (p, n + 1)), ("error_sizes", "f8", (p, n + 1)),
-            ("squares", "f8", (n,)), ("inverse", "f8", (n,)), ("seen", "f8"), ("used", "i1", (n,)),
-        ]  # fmt: skip
-        record = np.zeros(1, np.dtype(fields, align=True))
+        record = LinearModelRecord.one(phases=p, features=n, slots=n + 1)
         record["used"] = used_features(self.game, self.features)
         record["weights"], record["bias"] = self.start.weights, self.start.bias
         return record
@@ -93,8 +87,6 @@ class LinearModel:
 
     def hooks(self) -> ModelHooks:
         """Return what learns inside the episode kernel."""
-        from evallearn.compiled.bits import jitable
-        from evallearn.compiled.hooks import bindings
         from evallearn.compiled.specialise import specialise
 
         rules, kernel, n = self.game.rules, self.start.kernel(), len(self.game.feature_names)
@@ -102,19 +94,15 @@ class LinearModel:
         assert kernel is not None
         module: Any = specialise(
             TEMPLATE,
-            **bindings(rules, "phase", "features_mover"),
+            rules,
             own_evaluate=kernel.evaluate_mover,
-            squash=jitable(squash),
             N_FEATURES=n,
             N_PHASES=self.game.n_phases,
             SCALE=self.start.scale,
             TEMPORAL_COHERENCE=self.temporal_coherence,
             PER_PHASE=self.per_phase,
         )
-        names = (
-            "read", "predict", "prefetch", "update", "cell", "visit", "take", "evaluate_mover", "note_node",
-        )  # fmt: skip
-        return ModelHooks(**{k: getattr(module, k) for k in names}, row=np.dtype((np.float32, (n,))), parts=1)
+        return ModelHooks.of(module, np.dtype((np.float32, (n,))))
 
     # --- checkpoints and evaluators ----------------------------------------------------------------------------------
     def identity(self) -> dict[str, Any]:

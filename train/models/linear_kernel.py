@@ -1,34 +1,43 @@
-# mypy: ignore-errors
-"""Template: a linear evaluator as a model. See `ModelHooks` and `linear.py`; the names below are injected.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: a linear evaluator as a model. See `linear.py`.
 
-phase, features_mover                          the game's `Rules`
-own_evaluate                                   the evaluator, which leaves the features in record.x
-squash                                         of the toolkit
-N_FEATURES, N_PHASES, SCALE                    of the game; what a win is worth
-TEMPORAL_COHERENCE, PER_PHASE                  whether each weight has its own step, each phase its own weights
-CACHE                                          whether the disk cache is on
-
-A row holds the features, a group is the phase.
+A row holds the features, a group is the phase. The evaluator leaves the features in record.x.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import N_FEATURES, SCALE, features_mover, phase, to_play
+    from evallearn.compiled.hooks import evaluate_mover as own_evaluate
+    from evallearn.compiled.learning_hooks import N_PHASES, PER_PHASE, TEMPORAL_COHERENCE
+    from evallearn.compiled.learning_records import EpisodeRecord, LinearModelRecord
+    from evallearn.evaluators.squash import squash
+
 
 @njit
-def evaluate_mover(s, record):
+def evaluate_mover(s, record: LinearModelRecord):
     """Ask EVAL for the searches of the learner: kernels of their own, because its record has other fields."""
     return own_evaluate(s, record)
 
 
 @njit
-def read(s, row, weights, sums, record):
+def observer(s):
+    return to_play(s)
+
+
+@njit
+def read(s, row, weights, sums, record: LinearModelRecord):
     features_mover(s, row)
     return np.int64(phase(s))
 
 
 @njit
-def predict(row, k, weights, sums, record):
+def predict(row, k, weights, sums, record: LinearModelRecord):
     total = np.float64(record.bias[k])
     for i in range(N_FEATURES):
         total += np.float64(record.weights[k, i]) * np.float64(row[i])
@@ -36,18 +45,7 @@ def predict(row, k, weights, sums, record):
 
 
 @njit
-def prefetch(row, k, weights, sums, record):
-    """Do nothing: so few weights are at hand."""
-
-
-@njit
-def cell(i, record):
-    """Return 0: no adversary plays where moves are searched."""
-    return 0
-
-
-@njit
-def visit(row, record):
+def visit(row, io: EpisodeRecord, record: LinearModelRecord):
     """Count how large the features are in the positions of games."""
     record.seen += 1
     for i in range(N_FEATURES):
@@ -58,13 +56,13 @@ def visit(row, record):
 
 
 @njit
-def update(row, k, error, step, weights, sums, record):
-    note(row, k, error, record)
-    take(step, record)
+def update(t, row, k, io: EpisodeRecord, weights, sums, record: LinearModelRecord):
+    note(row, k, io.td_error[t, 0], record)
+    take(io.step, weights, sums, record)
 
 
 @njit
-def note_node(s, value, alpha, beta, record):
+def note_node(s, value, alpha, beta, record: LinearModelRecord):
     """Note what the search said of a node, as far as that is more than a bound which the model keeps."""
     error = (np.float64(value) - np.float64(evaluate_mover(s, record))) / SCALE
     if (value >= beta and error < 0.0) or (value <= alpha and error > 0.0):
@@ -73,7 +71,7 @@ def note_node(s, value, alpha, beta, record):
 
 
 @njit
-def note(row, k, error, record):
+def note(row, k, error, record: LinearModelRecord):
     """Note that the features should be worth `error` more in phase k: no step may overshoot that."""
     size = 1.0
     for i in range(N_FEATURES):
@@ -88,7 +86,7 @@ def note(row, k, error, record):
 
 
 @njit
-def take(step, record):
+def take(step, weights, sums, record: LinearModelRecord):
     """Move the weights by the mean of what was noted."""
     if record.notes == 0:
         return
@@ -100,7 +98,7 @@ def take(step, record):
 
 
 @njit
-def own_step(k, i, step, record):
+def own_step(k, i, step, record: LinearModelRecord):
     """Return the step of one weight, whose notes are then forgotten; smaller where its errors cancel out."""
     gradient = record.gradient[k, i]
     if gradient == 0.0:

@@ -48,7 +48,7 @@ class MergedTables:
     def _kernels(self, learners: int) -> Any:
         from evallearn.compiled.specialise import specialise
 
-        return specialise(TEMPLATE, N=learners)
+        return specialise(TEMPLATE, N_LEARNERS=learners)
 
     def merge(self, pool: ThreadPoolExecutor) -> None:
         """Put together what all have learned since the last time."""

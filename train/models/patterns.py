@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from evallearn.compiled.learning_records import PatternModelRecord
 from evallearn.core.game import Game
 from evallearn.core.patterns import PatternSet
 from evallearn.core.settings import SHARE, Settings, number, setting
@@ -24,7 +25,6 @@ from evallearn.errors import SpecError
 from evallearn.evaluators.features import half_range
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.patterns import PatternEval, cell_hash, pattern_set
-from evallearn.evaluators.squash import squash
 from evallearn.train.models import Arrays, ModelHooks
 
 TEMPLATE = Path(__file__).with_name("patterns_kernel.py")
@@ -105,7 +105,7 @@ class PatternModel:
         self.weights = np.zeros(n, np.float32)
         self.error_sums = np.zeros((n if self.settings.temporal_coherence else 1, 2), np.float32)
         """Of every weight, the sum of its errors and that of their sizes."""
-        self.record = self.layout.record([("min_step_ratio", "f8")])
+        self.record = self.layout.record(PatternModelRecord)
         self.record["min_step_ratio"] = self.settings.min_step_ratio
 
     def twin(self) -> Self:
@@ -131,9 +131,6 @@ class PatternModel:
 
     def hooks(self) -> ModelHooks:
         """Return what learns inside the episode kernel."""
-        from evallearn.compiled.bits import jitable
-        from evallearn.compiled.hooks import bindings
-        from evallearn.compiled.memory import fetch
         from evallearn.compiled.specialise import specialise
         from evallearn.evaluators.patterns import kernels
 
@@ -142,18 +139,14 @@ class PatternModel:
         evaluator = kernels(layout, half_range(self.game))
         module: Any = specialise(
             TEMPLATE,
-            **bindings(rules, "to_play"),
-            look=evaluator.look,
-            group=evaluator.group,
-            squash=jitable(squash),
-            fetch=fetch,
+            rules,
+            evaluator,
             N_PLACES=len(layout.places),
             ENTRIES=layout.entries,
             TEMPORAL_COHERENCE=self.settings.temporal_coherence,
         )
-        row, places = np.dtype((np.int32, (len(layout.places),))), len(layout.places)
-        names = ("read", "predict", "prefetch", "update", "cell", "visit", "take")
-        return ModelHooks(**{name: getattr(module, name) for name in names}, row=row, parts=places)
+        places = len(layout.places)
+        return ModelHooks.of(module, np.dtype((np.int32, (places,))), places)
 
     # --- checkpoints and evaluators ----------------------------------------------------------------------------------
     def identity(self) -> dict[str, Any]:

@@ -8,14 +8,19 @@ import numpy as np
 
 from evallearn.core.game import Game, State
 from evallearn.evaluators import LinearEval
+from evallearn.evaluators.features import half_range
 from evallearn.evaluators.squash import squash
+from evallearn.train.draws import Draws
 from evallearn.train.models import Model
+from evallearn.train.models.frozen_net import MAX_NODES, NODE_DRAWS, FrozenNet
 from evallearn.train.models.linear import LinearModel, used_features
 from evallearn.train.models.patterns import PatternModel
 
 
 class PlainTables:
     """`PatternModel`, slowly."""
+
+    outputs = 1
 
     def __init__(self, model: PatternModel) -> None:
         self.layout, self.game, self.settings = model.layout, model.game, model.settings
@@ -64,7 +69,7 @@ class LearningEval(LinearEval):
 class PlainLinear:
     """`LinearModel`, slowly."""
 
-    parts = 1
+    outputs = parts = 1
 
     def __init__(self, model: LinearModel) -> None:
         self.game: Game = model.game
@@ -90,7 +95,7 @@ class PlainLinear:
         """Return the value to the mover, as a share of a win."""
         return squash(self.evaluator.raw(*row))
 
-    def visit(self, row: tuple[list[float], int]) -> None:
+    def visit(self, row: tuple[list[float], int], draws: Draws) -> None:
         """Count how large the features are in the positions of games."""
         self.seen += 1
         self.squares += np.square(row[0])
@@ -131,6 +136,62 @@ class PlainLinear:
         self.gradient[:], self.notes = 0.0, 0
 
 
-def plain_model(model: Model) -> Any:
+class PlainNet:
+    """`FrozenNet`, slowly: `lessons` are the positions, and what they should have been worth."""
+
+    parts = 1
+
+    def __init__(self, player: FrozenNet) -> None:
+        self.game, self.evaluator, self.outputs = player.game, player.net, player.outputs
+        self.scale, self.lessons = half_range(player.game), list[tuple[State, np.ndarray]]()
+        self.noted, self.nodes, self.node_draws = list[tuple[State, np.ndarray]](), 0, Draws(0)
+
+    def read(self, s: State) -> State:
+        """Return the position itself."""
+        return s
+
+    def predict(self, s: State) -> float:
+        """Return the value to whoever sees the position, as a share of a win."""
+        return self.evaluator.raw(*self.evaluator.see(s, self.game.viewer(s))) / self.scale
+
+    def outputs_of(self, s: State) -> list[float]:
+        """Return 2 P(utility >= level) - 1 for every level but the lowest, to whoever sees the position."""
+        return [2.0 * p - 1.0 for p in self.evaluator.chances(*self.evaluator.see(s, self.game.viewer(s)))]
+
+    def result_outputs(self, u: float) -> list[float]:
+        """Return the same of a game that brought `u`."""
+        steps = zip(self.evaluator.levels[:-1], self.evaluator.steps.tolist(), strict=True)
+        return [2.0 * min(1.0, max(0.0, (u - level) / step)) - 1.0 for level, step in steps]
+
+    def lesson(self, s: State, value: list[float], error: list[float]) -> None:
+        """Write down that the position should have been worth value + error."""
+        found = [(1.0 + (v + e)) / 2.0 for v, e in zip(value, error, strict=True)]
+        self.lessons.append((s, np.array(found, np.float32)))
+
+    def visit(self, s: State, draws: Draws) -> None:
+        """Forget the nodes of the search before."""
+        self.noted, self.nodes, self.node_draws.counter = [], 0, draws.counter ^ NODE_DRAWS
+
+    def note_node(self, s: State, value: float, alpha: float, beta: float) -> None:
+        """Note what a search said of `s`, unless that is a bound which the net keeps."""
+        said = self.evaluator.evaluate(s, self.game.to_play(s))
+        if (value >= beta and value < said) or (value <= alpha and value > said):
+            return
+        self.nodes += 1
+        lesson = s, np.array([(1.0 + value / self.scale) / 2.0], np.float32)
+        if self.nodes <= MAX_NODES:
+            self.noted.append(lesson)
+        elif (place := int(self.node_draws.uniform() * self.nodes)) < MAX_NODES:
+            self.noted[place] = lesson
+
+    def take(self, step: float) -> None:
+        """Turn the nodes that were noted into lessons."""
+        self.lessons += self.noted
+
+
+def plain_model(model: Model | FrozenNet) -> Any:
     """Return the model in plain Python, before it has learned anything."""
-    return PlainLinear(model) if isinstance(model, LinearModel) else PlainTables(model)  # type: ignore[arg-type]  # no other
+    for kind, plain in ((FrozenNet, PlainNet), (LinearModel, PlainLinear), (PatternModel, PlainTables)):
+        if isinstance(model, kind):
+            return plain(model)
+    raise TypeError(f"{type(model).__name__} has no oracle")

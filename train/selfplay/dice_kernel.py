@@ -1,8 +1,17 @@
-# mypy: ignore-errors
-"""Template: dice. Injected: chances and result of the game's `Rules`, uniform of draws.py."""
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: dice.
+
+`io` is the record of who plays: counter, and room for outcomes and their odds.
+"""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import chances, result
+    from evallearn.train.draws import uniform
 
 
 @njit

@@ -2,87 +2,105 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from evallearn.compiled.learning_records import EpisodeRecord
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.rng import scramble
 from evallearn.errors import SpecError
 from evallearn.evaluators.features import half_range
 from evallearn.train.leaves import search_options, search_record
-from evallearn.train.models import Model, ModelHooks
+from evallearn.train.models import Arrays, Model, ModelHooks
+from evallearn.train.models.frozen_net import FrozenNet
 from evallearn.train.selfplay.checkpoints import read_checkpoint, save_checkpoint
 from evallearn.train.selfplay.searches import searching_kernels
-from evallearn.train.selfplay.settings import ADVERSARY_WEIGHT, DEEPEST, RESIGN_PLAYTHROUGH, SelfPlaySettings
-from evallearn.train.targets import TARGETS, lambda_errors
+from evallearn.train.selfplay.settings import DEEPEST, SelfPlaySettings
+from evallearn.train.targets import TARGETS
 
 HERE = Path(__file__).parent
 COUNTERS = ("counter", "games", "moves", "nodes", "errors")
 
 
-class EpisodeLearner:
-    """A model, and games against itself that change it. The same seed gives the same weights, however it is cut."""
+class Episodes:
+    """Games of a model against itself in one kernel, and the memory that it needs."""
 
-    def __init__(self, model: Model, settings: SelfPlaySettings, kernels: Any = None) -> None:
-        """Build the kernels and their record, for a model and settings.
+    def __init__(
+        self, model: Model | FrozenNet, settings: SelfPlaySettings, *, longest: int = 0, kernels: Any = None
+    ) -> None:
+        """Build the kernels and their records, for a model and settings.
 
-        settings: without a None; kernels: those of another learner of a model of the same kind.
+        settings: without a None. longest: decisions after which a game is broken off; 0: no game is. kernels: those of
+        other episodes of a model of the same kind.
 
         Raises SpecError for a game whose games against itself would be others than those of its searches.
         """
-        require_episodes(model, settings)
-        self.model, self.settings = model, settings
-        hooks, rules = model.hooks(), model.game.rules
+        self.game, self.settings, hooks = model.game, settings, model.hooks()
+        require_episodes(model, hooks, settings)
+        rules = self.game.rules
         assert rules is not None
-        self.parts = hooks.parts
-        self.io = self._record()
-        self.trail = np.zeros(rules.max_plies + 1, hooks.row)
-        self.rows = np.zeros(rules.max_actions, hooks.row)
+        self.parts, plies = hooks.parts, (longest or rules.max_plies) + 1
+        self.io = self._record(plies, hooks.OUTPUTS)
+        self.trail, self.rows = np.zeros(plies, hooks.row), np.zeros(rules.max_actions, hooks.row)
         self.past = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
         searches = hooks.evaluate_mover is not None
-        self.box = search_record(model.game, search_options(model.game)) if searches else np.zeros(1)
-        self.kernels = kernels or _kernels(model, settings)
+        self.box = search_record(self.game, search_options(self.game)) if searches else np.zeros(1)
+        self.kernels = kernels or _kernels(model, hooks, settings)
 
-    def _record(self) -> np.ndarray:
+    def _record(self, plies: int, outputs: int) -> np.ndarray:
         """Return what the kernel carries with it."""
-        game, settings = self.model.game, self.settings
-        rules = game.rules
+        game, settings, rules = self.game, self.settings, self.game.rules
         assert rules is not None
-        plies, actions = (rules.max_plies + 1,), (rules.max_actions,)
-        fields: list[Any] = [
-            ("words", "u8", (rules.n_words,)), ("counter", "u8"), ("games", "i8"), ("moves", "i8"), ("nodes", "i8"),
-            ("errors", "f8"),
-            ("step", "f8"), ("depth", "i8"), ("lambda_", "f8"), ("epsilon", "f8"), ("target_epsilon", "f8"),
-            ("adversary_share", "f8"), ("adversary_cell", "i8"), ("max_opening_plies", "i8"),
-            ("skips_openings", "i8"), ("resign_threshold", "f8"),
-            ("actions", "i4", actions), ("values", "f8", actions), ("cell", "i4", actions), ("is_same", "i1", actions),
-            ("child_group", "i8", actions), ("below", "i4", (DEEPEST, *actions)),
-            ("mover", "i4", plies), ("group", "i8", plies), ("traces", "f8", plies), ("td_error", "f8", (*plies, 1)),
-            ("value", "f8", plies), ("found", "f8", plies), ("sign", "i8", plies),
-        ]  # fmt: skip
-        io = np.zeros(1, np.dtype(fields, align=True))
-        io["words"], io["counter"] = game.encode(game.initial()), scramble(settings.seed)
+        io = EpisodeRecord.one(
+            words=rules.n_words, width=rules.max_actions, plies=plies, deepest=DEEPEST, outputs=outputs,
+            rolls=max(1, rules.max_outcomes),
+        )  # fmt: skip
+        io["words"] = game.encode(game.initial())
+        io["counter"] = io["seed"] = scramble(settings.seed)
         for name in (
             "lambda_", "epsilon", "target_epsilon", "adversary_share", "max_opening_plies", "resign_threshold",
         ):  # fmt: skip
             io[name] = getattr(settings, name)
         io["adversary_cell"] = max(0, settings.adversary_cell or 0)
-        io["skips_openings"] = not settings.train_on_openings
+        io["skips_openings"], io["longest"] = not settings.train_on_openings, plies - 1
         return io
+
+    def copy(self) -> Self:
+        """Return the same with memory of its own, for another thread."""
+        other = copy.copy(self)
+        for name in ("io", "trail", "rows", "past", "box"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
+
+    def play(self, arrays: Arrays, first: int, games: int, room: int = 0) -> int:
+        """Play these games; return how many: fewer where the lessons of a game, `room` at most, might not fit."""
+        from evallearn.compiled.specialise import COMPILE_ERRORS, explain_failure
+
+        steps, depths = self.settings.steps(first, games, self.parts), self.settings.depths(first, games)
+        self.io["games"], self.io["room"] = first, room
+        try:
+            return int(self.kernels.learn(self.io, self.box, *arrays, self.trail, self.rows, self.past, steps, depths))
+        except COMPILE_ERRORS as error:
+            raise explain_failure(error, f"{self.game.name}.rules") from None
+
+
+class EpisodeLearner:
+    """A model, and games against itself that change it. The same seed gives the same weights, however it is cut."""
+
+    rolls_back = False
+
+    def __init__(self, model: Model, settings: SelfPlaySettings, kernels: Any = None) -> None:
+        """Set up the games: see `Episodes`."""
+        self.model, self.settings = model, settings
+        self.episodes = Episodes(model, settings, kernels=kernels)
+        self.io = self.episodes.io
 
     def learn(self, games: int) -> None:
         """Play so many games against itself."""
-        from evallearn.compiled.specialise import COMPILE_ERRORS, explain_failure
-
-        settings, first = self.settings, self.games
-        steps, depths = settings.steps(first, games, self.parts), settings.depths(first, games)
-        try:
-            arrays = *self.model.arrays, self.trail, self.rows, self.past
-            self.kernels.learn(self.io, self.box, *arrays, steps, depths)
-        except COMPILE_ERRORS as error:
-            raise explain_failure(error, f"{self.model.game.name}.rules") from None
+        self.episodes.play(self.model.arrays, self.games, games)
 
     @property
     def step(self) -> str:
@@ -134,15 +152,15 @@ class EpisodeLearner:
         self.load_counters(counters)
 
 
-def require_episodes(model: Model, settings: SelfPlaySettings) -> None:
+def require_episodes(model: Model | FrozenNet, hooks: ModelHooks, settings: SelfPlaySettings) -> None:
     """Refuse, up front, what cannot be learned in the episode kernel."""
-    game, rules, searches = model.game, model.game.rules, model.hooks().evaluate_mover is not None
+    game, rules, searches = model.game, model.game.rules, hooks.evaluate_mover is not None
     assert rules is not None
     if rules.clock is not None and not searches:
         raise SpecError(f"the rules of {game.name} look back, which games against itself do not: use selfplay and fit")
-    for name in ("adversary_share", "target_epsilon") if searches else ():
+    for name in ("adversary_share", "target_epsilon") if searches or isinstance(model, FrozenNet) else ():
         if value := getattr(settings, name):
-            raise SpecError(f"{name}={value!r}: give 0 for a model whose moves are searched")
+            raise SpecError(f"{name}={value!r}: give 0 for a model whose moves are searched, or a net")
     if settings.adversary_share and (settings.adversary_cell >= game.n_cells or rules.contents is not None):  # type: ignore[operator]  # no None
         raise SpecError(
             f"adversary_cell={settings.adversary_cell} is no cell that an adversary sees in {game.name}: give one of "
@@ -150,64 +168,50 @@ def require_episodes(model: Model, settings: SelfPlaySettings) -> None:
         )
 
 
-def _kernels(model: Model, settings: SelfPlaySettings) -> Any:
-    from evallearn.compiled.bits import jitable
-    from evallearn.compiled.hooks import bindings
+def _kernels(model: Model | FrozenNet, hooks: ModelHooks, settings: SelfPlaySettings) -> Any:
     from evallearn.compiled.specialise import announce, specialise
     from evallearn.search.common.repetition import looking_back
-    from evallearn.train.draws import uniform
 
-    game, hooks, target = model.game, model.hooks(), TARGETS[settings.target or "td"]
+    game, target = model.game, TARGETS[settings.target or "td"]
     rules, searches = game.rules, hooks.evaluate_mover is not None
     assert rules is not None
     adversary, deep = bool(settings.adversary_share), (settings.depth or 1) > 1 and not searches
-    ends = bindings(rules, "actions", "result", "is_terminal", "to_play", "utility_mover")
-    own = {"read": hooks.read, "predict": hooks.predict, "SCALE": half_range(game)}
-    one_ply: Any = specialise(HERE / "one_ply_kernel.py", **ends, **own, cell=hooks.cell, ADVERSARY=adversary)
-    further: Any = specialise(HERE / "fixed_depth_kernel.py", **ends, **own) if deep else None
+    scale = half_range(game)
+    one_ply = specialise(HERE / "one_ply_kernel.py", rules, hooks, SCALE=scale, ADVERSARY=adversary)
+    further = specialise(HERE / "fixed_depth_kernel.py", rules, hooks, SCALE=scale) if deep else None
     policy = _search_policy(model, hooks, target.learn_at == "tree") if searches else one_ply
     module: Any = specialise(
         HERE / "episode_kernel.py",
-        **bindings(rules, "State", "result", "is_terminal", "to_play", "utility_mover"),
-        **{name: getattr(hooks, name) for name in ("read", "predict", "prefetch", "update", "visit", "take")},
-        **{name: getattr(policy, name) for name in ("begin", "choose", "read_leaf")},
-        **{name: getattr(one_ply, name) for name in ("backup", "adversarial")},
-        choose_deep=further.choose_deep if deep else one_ply.choose,
-        lambda_errors=jitable(lambda_errors),
-        uniform=uniform,
-        remember=looking_back(rules).remember,
-        N_WORDS=rules.n_words,
+        rules,
+        hooks,
+        one_ply,
+        specialise(HERE / "dice_kernel.py", rules),
+        looking_back(rules),
+        begin=policy.begin,
+        choose=policy.choose,
+        read_leaf=policy.read_leaf,
+        choose_deep=further.choose_deep if further else None,
         N_ROW=hooks.row.shape[0],
-        SCALE=half_range(game),
-        HAS_CLOCK=rules.clock is not None,
+        SCALE=scale,
         SEARCHES=searches,
         DEEP=deep,
         ADVERSARY=adversary,
+        EXPECTS=target.backup == "expectation",
         NEXT=searches and target.backup == "next",
         LEAVES=searches and target.learn_at == "leaf",
         AT_ONCE=searches and target.backup == "search",
         EVERY_NODE=searches and target.learn_at == "tree",
-        ADVERSARY_WEIGHT=ADVERSARY_WEIGHT,
-        RESIGN_PLAYTHROUGH=RESIGN_PLAYTHROUGH,
     )
     announce(f"games of {game.name} against itself", module.learn)
     return module
 
 
-def _search_policy(model: Model, hooks: ModelHooks, every_node: bool) -> Any:
+def _search_policy(model: Model | FrozenNet, hooks: ModelHooks, every_node: bool) -> Any:
     """Return search_policy_kernel.py for the model's own searches."""
-    from evallearn.compiled.hooks import bindings
     from evallearn.compiled.specialise import specialise
 
     game = model.game
     assert game.rules is not None
     own = EvalKernel(params=model.arrays[2], evaluate_player=None, evaluate_mover=hooks.evaluate_mover)  # type: ignore[arg-type]  # not asked
-    found = searching_kernels(game, own, hooks.note_node if every_node else None)
-    return specialise(
-        HERE / "search_policy_kernel.py",
-        **bindings(game.rules, "to_play"),
-        begin_search=found["begin"],
-        **{name: found[name] for name in ("shuffle", "search", "leaf_of")},
-        read=hooks.read,
-        SCALE=half_range(game),
-    )
+    searching = searching_kernels(game, own, hooks.note_node if every_node else None)
+    return specialise(HERE / "search_policy_kernel.py", game.rules, hooks, *searching, SCALE=half_range(game))

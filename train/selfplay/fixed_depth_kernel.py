@@ -1,18 +1,21 @@
-# mypy: ignore-errors
-"""Template: the policy that looks io.depth plies ahead, by alpha-beta with the model's own values and no quiescence.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: the policy that looks io.depth plies ahead, by alpha-beta with the model's own values and no quiescence."""
 
-actions, result, is_terminal, to_play, utility_mover    the game's `Rules`
-read, predict                                           the model's hooks
-SCALE                                                   a win's worth
-CACHE                                                   whether the disk cache is on
-"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import SCALE, actions, is_terminal, result, to_play, utility_mover
+    from evallearn.compiled.learning_hooks import predict, read
+    from evallearn.compiled.learning_records import EpisodeRecord
+
 
 @njit
-def value_ahead(s, depth, alpha, beta, io, weights, sums, record, rows):
+def value_ahead(s, depth, alpha, beta, io: EpisodeRecord, weights, sums, record, rows):
     """Return the value of `s` to its mover by so many plies; fail-soft, see `alphabeta`."""
     if is_terminal(s):
         return np.float64(utility_mover(s)) / SCALE
@@ -37,7 +40,7 @@ def value_ahead(s, depth, alpha, beta, io, weights, sums, record, rows):
 
 
 @njit
-def choose_deep(s, n, io, box, weights, sums, record, rows):
+def choose_deep(s, n, io: EpisodeRecord, box, weights, sums, record, rows):
     """Return the number of the best action, the first of equal ones; io.values of all others are bounds."""
     chosen = 0
     best = -np.inf

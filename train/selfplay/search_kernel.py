@@ -1,16 +1,25 @@
-# mypy: ignore-errors
-"""Template: the search of a model that learns from it. See `searches.py`; the names below are injected.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: the search of a model that learns from it. See `searches.py`.
 
-result, to_play                          the game's `Rules`
-value_mover, tell, note_line, prepare    of the alpha-beta kernels
-uniform                                  of draws.py
-EVERY_NODE                               whether somebody learns from every node
-
-`io` is the record of who plays: counter, depth, nodes. `searches_plain.py` is the same in plain Python.
+`searches_plain.py` is the same in plain Python.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import result, to_play
+    from evallearn.compiled.learning_hooks import EVERY_NODE
+    from evallearn.compiled.learning_records import EpisodeRecord
+    from evallearn.compiled.records import SearchContext
+    from evallearn.search.alphabeta.root_kernel import prepare, tell
+    from evallearn.search.alphabeta.tree_kernel import value_mover
+    from evallearn.search.common.principal_variation import note_line
+    from evallearn.train.draws import uniform
 
 INF = np.float32(np.inf)
 
@@ -24,7 +33,7 @@ def begin(s, past, box):
 
 
 @njit
-def shuffle(io, ctx):
+def shuffle(io: EpisodeRecord, ctx: SearchContext):
     """Shuffle the root's actions: of equal actions any may be the first, and so be played."""
     for i in range(ctx.n_root - 1, 0, -1):
         j = np.int64(uniform(io) * (i + 1))
@@ -34,7 +43,7 @@ def shuffle(io, ctx):
 
 
 @njit
-def search(s, io, ctx, params):
+def search(s, io: EpisodeRecord, ctx: SearchContext, params):
     """Search by alpha-beta to io.depth; return the number of the best root action and its value.
 
     ctx.pv[0] is the line.

@@ -1,21 +1,25 @@
-# mypy: ignore-errors
-"""Template: the policy that searches, by alpha-beta to io.depth and quiescence.
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
+"""Template: the policy that searches, by alpha-beta to io.depth and quiescence. See `episodes.py`."""
 
-See `episodes.py`; the names below are injected.
+from __future__ import annotations
 
-to_play                                  the game's `Rules`
-begin_search, shuffle, search, leaf_of   of search_kernel.py and leaves_kernel.py
-read                                     the model's hook
-SCALE                                    a win's worth
-CACHE                                    whether the disk cache is on
-"""
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
+if TYPE_CHECKING:
+    from evallearn.compiled.hooks import SCALE, to_play
+    from evallearn.compiled.learning_hooks import read
+    from evallearn.compiled.learning_records import EpisodeRecord
+    from evallearn.compiled.records import SearchContext
+    from evallearn.train.leaves_kernel import leaf_of
+    from evallearn.train.selfplay.search_kernel import begin as begin_search
+    from evallearn.train.selfplay.search_kernel import search, shuffle
+
 
 @njit
-def begin(s, n_past, io, box, past):
+def begin(s, n_past, io: EpisodeRecord, box, past):
     """Write the actions of `s`; return how many there are, or -1 where the game is over, by repetition too."""
     if not begin_search(s, past[:n_past], box):
         return np.int64(-1)
@@ -23,7 +27,7 @@ def begin(s, n_past, io, box, past):
 
 
 @njit
-def write_actions(io, ctx):
+def write_actions(io: EpisodeRecord, ctx: SearchContext):
     """Copy the root's actions; return how many there are."""
     for i in range(ctx.n_root):
         io.actions[i] = ctx.root_actions[i]
@@ -31,7 +35,7 @@ def write_actions(io, ctx):
 
 
 @njit
-def choose(s, n, io, box, weights, sums, record, rows):
+def choose(s, n, io: EpisodeRecord, box, weights, sums, record, rows):
     """Return the number of the best action; io.values has its value alone. Of equal actions any may be the best."""
     ctx = box[0]
     shuffle(io, ctx)
@@ -42,7 +46,7 @@ def choose(s, n, io, box, weights, sums, record, rows):
 
 
 @njit
-def read_leaf(s, row, io, box, weights, sums, record):
+def read_leaf(s, row, io: EpisodeRecord, box, weights, sums, record):
     """Read the leaf of the search that was just made of `s`.
 
     Returns (its group, 1 if the same player is to move there, -1 if the other is, 0 if the game is over).

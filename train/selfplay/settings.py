@@ -31,6 +31,16 @@ tdleaf      the same of the searches' values, learned where they come from: at t
 rootstrap   what the search said of the position, at once
 treestrap   what the search said of it, and of every node of its tree; where pruning left a bound, only if the model
             breaks it (Veness, Silver, Uther & Blair 2009); where quiescence would go on, not at all
+
+A net learns the same, and in games with dice
+
+td           what the next position was worth to it, after the roll that fell
+expectation  what the best play of every roll leads to, on average. The luck of the dice is taken off, and what is left
+             is how far the net contradicts itself further on; lambda 1 is a rollout of one game without its luck. That
+             is twenty times as dear in backgammon, so that it pays to learn from each round several times (`Rounds`)
+
+It learns in rounds, from rows of positions and probabilities (`rounds.py`). Such a target may lie a little outside 0 to
+1, which does not matter to the gradient of a cross-entropy, while cutting it off would make rare results too likely.
 """
 
 from __future__ import annotations
@@ -55,7 +65,7 @@ from evallearn.core.settings import (
 )
 from evallearn.errors import SpecError, unknown
 from evallearn.train.models import Model
-from evallearn.train.targets import SEARCH_TARGETS
+from evallearn.train.targets import SELF_PLAY_TARGETS
 
 DEEPEST = 12
 """Plies; a target that costs more than a million positions teaches too little."""
@@ -95,8 +105,25 @@ class Schedule(Settings):
         result: np.ndarray = self.final + (1.0 - self.final) * fallen
         return result
 
+    def step_at(self, games: float) -> float:
+        """Return the step after so many games, the next one begun or not."""
+        assert self.initial is not None
+        done = min(1.0, games / self.games) if self.shape != "constant" else 0.0
+        left = float(self.left(np.array([done]))[0]) if done else 1.0
+        return self.initial * left / (1.0 + games * inverse(self.half_life))
 
-UNCHANGING = Schedule()
+
+@dataclass(frozen=True, kw_only=True)
+class Rounds(Settings):
+    """How a net learns from rounds of games: many passes over few games would learn those games by heart."""
+
+    games: int = setting(500, "Games of a round, all played with the same weights.", whole(1, 10**6))
+    batch_size: int = setting(256, "Positions of a step.", whole(1, 2**20))
+    epochs: int = setting(1, "Passes over the rounds that are learned from, after each round.", whole(1, 10_000))
+    replay: int = setting(1, "Rounds that are learned from, the newest included.", whole(1, 10_000))
+
+
+UNCHANGING, USUAL_ROUNDS = Schedule(), Rounds()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,15 +131,13 @@ class SelfPlaySettings(Settings):
     """How to learn; see the module's text."""
 
     target: str | None = setting(
-        None, "What a position should be worth: td, tdleaf, rootstrap or treestrap.", choices=SEARCH_TARGETS, auto=SUITS
+        None, f"What a position should be worth: {', '.join(SELF_PLAY_TARGETS)}.", choices=SELF_PLAY_TARGETS, auto=SUITS
     )
     depth: int | None = setting(None, "Plies of look-ahead behind a target.", whole(1, DEEPEST), auto=SUITS)
     deep_games: int = setting(
         0, "The last games of the schedule, the only ones with that depth; 0: all.", GAMES_OR_NONE
     )
-    lambda_: float | None = setting(
-        None, "Decay of the lambda-return: how far errors reach back.", number(at_least=0, below=1), auto=SUITS
-    )
+    lambda_: float | None = setting(None, "Decay of the lambda-return: how far errors reach back.", SHARE, auto=SUITS)
     epsilon: float | None = setting(None, "Share of random moves.", SHARE, auto=SUITS)
     target_epsilon: float | None = setting(None, "Share of random moves that targets count in.", SHARE, auto=SUITS)
     adversary_share: float | None = setting(
@@ -128,6 +153,7 @@ class SelfPlaySettings(Settings):
         auto=SUITS,
     )  # fmt: skip
     schedule: Schedule = UNCHANGING
+    rounds: Rounds = USUAL_ROUNDS
     learners: int = setting(1, "Learners side by side, a core and weights for each.", whole(1, MOST_LEARNERS))
     merge_every: int | None = setting(
         None, "Games of all learners, about, after which they merge what they learned.", GAMES, auto=SUITS
@@ -158,7 +184,7 @@ class SelfPlaySettings(Settings):
             if name not in DEFAULTS and name != "step_size":
                 raise unknown("setting that suits a model", name, [*DEFAULTS, "step_size"])
         known = {**DEFAULTS, **usual, "target": target}
-        names = [f.name for f in fields(self) if f.name != "schedule" and getattr(self, f.name) is None]
+        names = [f.name for f in fields(self) if getattr(self, f.name) is None]
         initial = self.schedule.initial if self.schedule.initial is not None else known["step_size"]
         return replace(self, schedule=replace(self.schedule, initial=initial), **{name: known[name] for name in names})
 

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evallearn.errors import Diverged, SpecError
+from evallearn.evaluators.net import NetEval
 from evallearn.train.models import Model
+from evallearn.train.models.net import NetModel
 from evallearn.train.models.patterns import PatternModel
 from evallearn.train.selfplay.episodes import EpisodeLearner
-from evallearn.train.selfplay.rounds import MergingLearner
-from evallearn.train.selfplay.settings import SelfPlaySettings
+from evallearn.train.selfplay.merging import MergingLearner
+from evallearn.train.selfplay.rounds import RoundsLearner
+from evallearn.train.selfplay.settings import USUAL_ROUNDS, SelfPlaySettings
 from evallearn.train.training import Loop, Progress, Training, last_game
 
 
@@ -19,22 +22,40 @@ class SelfPlayTrainer:
 
     training: Training
 
-    def __init__(self, model: Model, settings: SelfPlaySettings | None = None) -> None:
+    def __init__(
+        self,
+        model: Model | NetModel,
+        settings: SelfPlaySettings | None = None,
+        *,
+        teacher: NetEval | None = None,
+        threads: int | None = None,
+    ) -> None:
         """Store the model and its settings.
 
-        settings: what is None there, the model says, or else is usual.
+        settings: what is None there, the model says, or else is usual. teacher: a net that plays and judges while a
+        net learns; None: the model itself. threads: those in which a net plays, None: as many as there are cores.
 
         Raises SpecError for what cannot work, before anything is played.
         """
         self.model = model
         self.settings = (settings or SelfPlaySettings()).suited(model)
-        self.learner: EpisodeLearner | MergingLearner
-        if self.settings.learners == 1:
-            self.learner = EpisodeLearner(model, self.settings)
-        elif isinstance(model, PatternModel):
-            self.learner = MergingLearner(model, self.settings)
-        else:
-            raise SpecError(f"learners={self.settings.learners}: {type(model).__name__} does not merge; take 1")
+        self.learner = self._learner(model, teacher, threads)
+
+    def _learner(
+        self, model: Model | NetModel, teacher: NetEval | None, threads: int | None
+    ) -> EpisodeLearner | MergingLearner | RoundsLearner:
+        settings, kind = self.settings, type(model).__name__
+        if settings.learners > 1 and not isinstance(model, PatternModel):
+            raise SpecError(f"learners={settings.learners}: {kind} does not merge; take 1")
+        if isinstance(model, NetModel):
+            return RoundsLearner(model, settings, teacher=teacher, threads=threads)
+        if teacher is not None:
+            raise SpecError(f"teacher={teacher.name!r}: {kind} learns from its own games alone; leave the teacher out")
+        if settings.rounds != USUAL_ROUNDS:
+            raise SpecError(f"rounds={settings.rounds}: {kind} learns after every game; leave the rounds out")
+        if settings.learners > 1 and isinstance(model, PatternModel):
+            return MergingLearner(model, settings)
+        return EpisodeLearner(model, settings)
 
     def fit(
         self,
@@ -47,12 +68,14 @@ class SelfPlayTrainer:
     ) -> Training:
         """Play until so many games in all, or for so many seconds from now; return what was learned.
 
-        checkpoint: goes on from this file if it is there, and writes it about `every` so many seconds, at the end, and
-        at Ctrl-C. Games that are learned in two pieces give the same weights as in one. Raises Diverged where the
-        weights grow without bound, which carries the last stable training; DataError where another process learns with
-        that checkpoint.
+        A net plays whole rounds, so that there may be some games more. checkpoint: goes on from this file if it is
+        there, and writes it about `every` so many seconds, at the end, and at Ctrl-C. Games that are learned in two
+        pieces give the same weights as in one. Raises Diverged where the weights grow without bound, which carries the
+        last stable training; DataError where another process learns with that checkpoint.
         """
         limit = last_game(games, seconds)
+        if isinstance(self.learner, RoundsLearner):
+            self.learner.limit = games
         loop = Loop(self.learner, self.model.game.name, self._keep, on_progress)
         try:
             loop.run(limit, seconds, checkpoint, every)
@@ -62,5 +85,8 @@ class SelfPlayTrainer:
         return self.training
 
     def _keep(self, now: Progress) -> None:
-        details = {"method": self.settings.target, "games": now.games, "moves": now.moves, "seed": self.settings.seed}
+        settings = self.settings
+        details = {"method": settings.target, "games": now.games, "moves": now.moves, "seed": settings.seed}
+        if isinstance(self.learner, RoundsLearner):
+            details |= {"depth": settings.depth, "steps": self.learner.steps}
         self.training = Training(now, details, self.model.freezer())

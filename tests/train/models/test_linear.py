@@ -8,6 +8,7 @@ import pytest
 from evallearn.errors import DataError, Diverged, SpecError
 from evallearn.evaluators import LinearEval
 from evallearn.registry import get_game
+from evallearn.train.draws import Draws
 from evallearn.train.models.linear import LinearModel
 from evallearn.train.selfplay.episodes import EpisodeLearner
 from evallearn.train.selfplay.plain import Decision, PlainEpisodes
@@ -38,12 +39,13 @@ def chosen(name: str, target: str | None, **given) -> tuple[LinearModel, SelfPla
     """A new model and how it learns; settings of all three classes side by side."""
     own = {name: given.pop(name) for name in OWN if name in given}
     step = {name: given.pop(name) for name in Schedule.known() if name in given}
-    return LinearModel(get_game(name), **own), SelfPlaySettings(target=target, schedule=Schedule(**step), **given)
+    model = LinearModel(get_game(name), **own)
+    return model, SelfPlaySettings(target=target, schedule=Schedule(**step), **given).suited(model)
 
 
 def same_lessons(name: str, target: str, settings: dict, games: int) -> None:
     model, how = chosen(name, target, **{**PLAIN, **settings})
-    kernel, plain = EpisodeLearner(model, how.suited(model)), PlainEpisodes(model, how)
+    kernel, plain = EpisodeLearner(model, how), PlainEpisodes(model, how)
     kernel.learn(games)
     for _ in range(games):
         plain.play()
@@ -88,7 +90,7 @@ def test_treestrap_learns_only_what_bounds_contradict():
     game = get_game("connect_four")
     plain = plain_one("connect_four", **COHERENT).model
     s = game.from_text("4")
-    plain.visit(plain.read(s))
+    plain.visit(plain.read(s), Draws(0))
     plain.evaluator.w[:, -1] = 0.5  # EVAL = tanh(0.5) = 0.46 everywhere
     plain.note_node(s, 0.2, -1.0, 0.1)  # at least 0.2
     plain.note_node(s, 0.6, 0.7, 1.0)  # at most 0.6
@@ -123,8 +125,8 @@ def test_td_targets_are_lambda_returns(lambda_, monkeypatch):
     plain = plain_one("connect_four", "td", lambda_=lambda_)
     texts, values = ["4", "44", "444", "4445"], [0.1, -0.2, 0.3, 0.05]
     states, end = [game.from_text(t) for t in texts], game.from_text("1212121")
-    path = [Decision(game.to_play(s), t, 0.0, 1.0, value=values[t]) for t, s in enumerate(states)]
-    plain.compare_with_next(path, [9.0] * 4, end)
+    path = [Decision(game.to_play(s), t, [values[t]], [9.0], [0.0], 1.0) for t, s in enumerate(states)]
+    plain.compare_with_next(path, end)
     taught = {}
     monkeypatch.setattr(plain.model, "predict", lambda t: 0.25)  # what it says by now
     monkeypatch.setattr(plain.model, "update", lambda t, error, step: taught.update({t: 0.25 + error}))
@@ -141,9 +143,9 @@ def test_td_targets_are_lambda_returns(lambda_, monkeypatch):
 def test_after_another_move_than_the_best_the_search_is_the_target():
     game = get_game("connect_four")
     plain, s = plain_one("connect_four", "td", lambda_=0.9), game.from_text("444")
-    path = [Decision(game.to_play(s), None, 0.0, 0.0, value=0.1)]
-    plain.compare_with_next(path, [0.25], game.from_text("1212121"))
-    assert path[0].td_error == pytest.approx(0.15)
+    path = [Decision(game.to_play(s), None, [0.1], [0.25], [0.0], 0.0)]
+    plain.compare_with_next(path, game.from_text("1212121"))
+    assert path[0].error == pytest.approx([0.15])
 
 
 # --- checkpoints -------------------------------------------------------------------------------------------------

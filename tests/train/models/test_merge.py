@@ -18,8 +18,8 @@ from evallearn.games.connect_four import ConnectFour
 from evallearn.games.othello import Othello
 from evallearn.train.models.patterns import PatternModel
 from evallearn.train.selfplay.episodes import EpisodeLearner
+from evallearn.train.selfplay.merging import MergingLearner
 from evallearn.train.selfplay.plain import PlainMerging
-from evallearn.train.selfplay.rounds import MergingLearner
 from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 

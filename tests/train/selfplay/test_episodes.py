@@ -32,12 +32,12 @@ def chosen(game: Game, patterns: PatternSet, settings: dict[str, Any]) -> tuple[
     given = {**BARE, **settings}
     own = {name: given.pop(name) for name in PatternSettings.known() if name in given}
     step = {name: given.pop(name) for name in Schedule.known() if name in given}
-    return PatternModel(game, patterns, **own), SelfPlaySettings(schedule=Schedule(**{"initial": 1.0, **step}), **given)
+    model = PatternModel(game, patterns, **own)
+    return model, SelfPlaySettings(schedule=Schedule(**{"initial": 1.0, **step}), **given).suited(model)
 
 
 def learner(game: Game | None = None, patterns: PatternSet = LINES, **settings: Any) -> EpisodeLearner:
-    model, how = chosen(game or ConnectFour(), patterns, settings)
-    return EpisodeLearner(model, how.suited(model))
+    return EpisodeLearner(*chosen(game or ConnectFour(), patterns, settings))
 
 
 def plain_one(game: Game | None = None, patterns: PatternSet = LINES, **settings: Any) -> PlainEpisodes:
@@ -51,6 +51,10 @@ def both(n_games: int, /, *given: Any, **settings: Any) -> tuple[EpisodeLearner,
     for _ in range(n_games):
         plain.play()
     return kernel, plain
+
+
+def decision(mover: int, row: list[int], error: float, trace: float = 1.0) -> Decision:
+    return Decision(mover, row, [0.0], [0.0], [error], trace)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -155,7 +159,7 @@ def test_target_epsilon_counts_the_mean_of_all_actions_in() -> None:
 
 def test_errors_reach_back_as_far_as_moves_are_likely() -> None:
     plain = plain_one(lambda_=0.5)
-    plain.learn_from([Decision(0, [1], 0.0, 0.8), Decision(1, [2], 1.0, 1.0)], 1.0)
+    plain.learn_from([decision(0, [1], 0.0, 0.8), decision(1, [2], 1.0, 1.0)], 1.0)
     assert plain.weights[1:3].tolist() == pytest.approx([-0.4, 1.0])
 
 
@@ -176,11 +180,15 @@ def test_first_step_moves_the_value_towards_a_win_by_the_step_size() -> None:
     plain = plain_one(lambda_=0.5)
     before, last = game.from_text("41414"), game.from_text("414142")
     assert game.is_terminal(game.result(last, 3))
-    errors = (0.0, 1.0 - plain.value(last))
-    path = [Decision(game.to_play(s), plain.model.read(s), e, 1.0) for s, e in zip((before, last), errors, strict=True)]
+
+    def value(s: Any) -> float:
+        return plain.value(s, game.to_play(s))[0]
+
+    errors = (0.0, 1.0 - value(last))
+    path = [decision(game.to_play(s), plain.model.read(s), e) for s, e in zip((before, last), errors, strict=True)]
     plain.learn_from(path, 0.5 / plain.model.parts)
-    assert plain.value(last) == pytest.approx(math.tanh(0.5), abs=0.2)
-    assert plain.value(last) > 0 > plain.value(before)
+    assert value(last) == pytest.approx(math.tanh(0.5), abs=0.2)
+    assert value(last) > 0 > value(before)
 
 
 def test_same_seed_gives_the_same_weights_however_it_is_cut() -> None:

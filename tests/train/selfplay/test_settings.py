@@ -62,7 +62,7 @@ def test_last_games_alone_are_deep() -> None:
         (Schedule, {"games": -1}, "games=-1: give a whole number from 0 to"),
         (Schedule, {"shape": "linear"}, "games=0 for a linear schedule: give the game at which the step has fallen"),
         (Schedule, {"shape": "lines"}, "unknown shape 'lines': did you mean 'linear'"),
-        (SelfPlaySettings, {"lambda_": 1.0}, "lambda=1.0: give a number from 0 to below 1"),
+        (SelfPlaySettings, {"lambda_": 1.5}, "lambda=1.5: give a number from 0 to 1"),
         (SelfPlaySettings, {"epsilon": 1.5}, "epsilon=1.5: give a number from 0 to 1"),
         (SelfPlaySettings, {"target_epsilon": 1.5}, "target_epsilon=1.5: give a number from 0 to 1"),
         (SelfPlaySettings, {"target_epsilon": 0.1, "depth": 2}, "target_epsilon=0.1: give 0 with depth above 1"),
