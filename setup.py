@@ -13,7 +13,14 @@ setup(
     packages=packages("evallearn", "evallearn", FOLDERS)  # there they are links
     + [p for folder in FOLDERS for p in packages(folder, f"evallearn.{folder}")],
     package_data={
-        "evallearn": ["__init__.pyi", "py.typed", "report/page.*", "zoo/*/*.safetensors", "zoo/*/*.json"],
+        "evallearn": [
+            "__init__.pyi",
+            "py.typed",
+            "report/page.*",
+            "runs/recipes/*.toml",
+            "zoo/*/*.safetensors",
+            "zoo/*/*.json",
+        ]
     },
     package_dir={"evallearn": "evallearn"} | {f"evallearn.{folder}": folder for folder in FOLDERS},
 )

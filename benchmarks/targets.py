@@ -16,15 +16,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from evallearn import get_game
+from evallearn import get_game, load
 from evallearn.agents import SearchAgent, parse_evaluator
 from evallearn.arena import MatchConfig, play_match
-from evallearn.core.evaluator import Evaluator
 from evallearn.core.files import write_json
 from evallearn.core.search import Limits
-from evallearn.evaluators import save_evaluator
-from evallearn.learn import LearnConfig, Run
-from evallearn.train.targets import LINEAR_TARGETS
+from evallearn.runs import learn
+from evallearn.train.targets import LINEAR_TARGETS, SEARCH_TARGETS
 
 # game: (games a generation, best hand-written heuristic, pairs of the match, nodes a move)
 PLAN = {
@@ -33,18 +31,8 @@ PLAN = {
     "checkers": (1500, "positional", 300, 2000),
     "chess": (1000, "positional", 100, 1000),
 }
-GENERATIONS, DEPTH = 2, 2
-
-
-def learn(run: Run) -> tuple[Evaluator, list[dict[str, Any]]]:
-    """The Eval of the last generation, and what is told of each."""
-    run.open()
-    evaluator: Evaluator = parse_evaluator("zero", run.game)
-    facts = []
-    for generation in range(GENERATIONS):
-        evaluator, told = run.candidate(generation, evaluator)
-        facts.append(told)
-    return evaluator, facts
+GENERATIONS = 2
+HERE = Path(__file__).parent
 
 
 def cell(name: str, target: str, folder: Path, workers: int) -> dict[str, Any]:
@@ -53,20 +41,22 @@ def cell(name: str, target: str, folder: Path, workers: int) -> dict[str, Any]:
     if path.exists():
         return json.loads(path.read_text())
     start = time.perf_counter()
-    config = LearnConfig(target=target, games=games, depth=DEPTH, exploration=0.05)
-    evaluator, facts = learn(Run(game, folder / f"{name}-{target}", config, workers))
+    kind, stage = ("online", "selfplay") if target in SEARCH_TARGETS else ("records", "fit")
+    learned = learn(
+        game, HERE / f"targets_{kind}.toml", games=games, settings={f"{stage}.target": target},
+        folder=folder / f"{name}-{target}", workers=workers,
+    )  # fmt: skip
     minutes = (time.perf_counter() - start) / 60
-    save_evaluator(evaluator, folder / f"{name}-{target}.safetensors")
+    evaluator = load(learned.files["linear"])
     limits = Limits(nodes=nodes)
     agents = [
         SearchAgent(game, e, limits, name=n)
         for e, n in ((evaluator, target), (parse_evaluator(f"handwritten:{rival}", game), rival))
     ]
     found = play_match(game, *agents, MatchConfig(pairs=pairs, random_plies=game.opening_plies), workers=workers)
-    positions = sum(f["records"] for f in facts)
     elo = found.elo
     row = {"elo": elo.elo, "low": elo.low, "high": elo.high, "games": GENERATIONS * games,
-           "positions": positions, "minutes": minutes, "match": found.games, "nodes": nodes,
+           "positions": learned.records, "minutes": minutes, "match": found.games, "nodes": nodes,
            "rival": rival}  # fmt: skip
     write_json(path, row)
     return row

@@ -42,6 +42,9 @@ from evallearn.play.analysis import analyse as analyse
 from evallearn.registry import game_names as game_names
 from evallearn.registry import get_game as get_game
 from evallearn.registry import load as load
+from evallearn.runs import LearnResult as LearnResult
+from evallearn.runs import Recipe as Recipe
+from evallearn.runs import learn as learn
 from evallearn.search import MCTS as MCTS
 from evallearn.search import AlphaBeta as AlphaBeta
 from evallearn.search import BestReply as BestReply

@@ -22,6 +22,7 @@ from evallearn.arena import MatchConfig, play_match
 from evallearn.arena.formats import read_games, write_games
 from evallearn.arena.match import kept_games
 from evallearn.arena.openings import openings, read_openings
+from evallearn.arena.quick_match import QuickMatch
 from evallearn.cli import zoo as zoo_command
 from evallearn.cli.info import folder_info
 from evallearn.compiled.kept import CheckedFile
@@ -37,12 +38,11 @@ from evallearn.evaluators.patterns import PatternEval
 from evallearn.evaluators.quantised import quantise
 from evallearn.games.backgammon import bearoff
 from evallearn.games.checkers import table as checkers_table
-from evallearn.learn import LearnConfig, Run
-from evallearn.learn.rows import reversed_row
-from evallearn.learn.td import TdRun
 from evallearn.play import Session, load_game, save_game
 from evallearn.quality import make_suite, read_suite, write_suite
 from evallearn.registry import get_game
+from evallearn.runs import Recipe, Run
+from evallearn.runs.curve import Point, Recorder
 from evallearn.train.models.linear import LinearModel
 from evallearn.train.models.net import NetModel
 from evallearn.train.models.patterns import PatternModel
@@ -80,7 +80,7 @@ def replay_kind() -> Kind:
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------
-SMALL = LearnConfig(generations=1, games=100)
+SMALL = Recipe.load("linear", TTT, {"games": 100})
 
 
 def run_json(folder: Path) -> Path:
@@ -92,7 +92,7 @@ def step(file: Path) -> Any:
     """A step of a run: read, or done again, which gives the same."""
     two = RandomAgent(TTT), RandomAgent(TTT, "other")
     row = Run(TTT, file.parents[1], SMALL).match(*two, 2, "match")
-    return {key: value for key, value in reversed_row(row).items() if not key.startswith("seconds")}
+    return {key: value for key, value in row.reversed().to_json().items() if not key.startswith("seconds")}
 
 
 def forge_step(file: Path, rng: random.Random) -> None:
@@ -112,26 +112,24 @@ def result_json(folder: Path) -> Path:
     return folder / "result.json"
 
 
-def td_run(folder: Path) -> TdRun:
-    return TdRun(TTT, folder, NeuralTrainer(hidden=(8,)))
+def recorder(folder: Path) -> Recorder:
+    return Recorder(TTT, folder, None, pairs=2, seed=1, games=100)
 
 
 def curve_json(folder: Path) -> Path:
-    (folder / "checkpoint.safetensors").write_bytes(b"not looked at")
-    run = td_run(folder)
+    curve, met = recorder(folder), QuickMatch(0.25, 0.125, 1000)
     for games in (40, 80, 120):
-        run.curve.append({
-            "games": games, "moves": 9 * games, "seconds": games / 8, "loss": 0.5, "games_per_second": 8.0, "steps": 7,
-            "last": {"points": 0.25, "standard_error": 0.125, "games": 1000},
-        })  # fmt: skip
-    run.write_curve()
+        curve.points.append(
+            Point(games=games, moves=9 * games, seconds=games / 8, loss=0.5, games_per_second=8.0, last=met)
+        )
+    curve.write()
     return folder / "curve.json"
 
 
 def curve_of(file: Path) -> Any:
-    run = td_run(file.parent)
-    run._read()
-    return run.curve
+    curve = recorder(file.parent)
+    curve.read(goes_on=True)
+    return curve.points
 
 
 # --- checkpoints -----------------------------------------------------------------------------------------------------
@@ -380,8 +378,11 @@ READERS: dict[str, str | tuple[str, ...]] = {
     "evallearn/core/digest.py": "what the others parse with",
     "evallearn/evaluators/files.py": tuple(f"Eval, {name}" for name in EVALS),
     "evallearn/evaluators/zoo.py": ("card of the zoo",),
-    "evallearn/learn/run.py": ("run.json", "steps/*.json"),
-    "evallearn/learn/td.py": ("curve.json",),
+    "evallearn/runs/run.py": ("run.json", "steps/*.json"),
+    "evallearn/runs/curve.py": ("curve.json",),
+    "evallearn/runs/recipe.py": "written by people, without a checksum: see tests/runs/test_recipe.py",
+    "evallearn/quality/card.py": ("result.json",),
+    "evallearn/cli/zoo.py": "the card that it has just written",
     "evallearn/core/locks.py": "the number of a process, for a message: see tests/core/test_locks.py",
     "evallearn/play/saved.py": ("saved game",),
     "evallearn/quality/suite.py": ("suite",),

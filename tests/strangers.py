@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,9 @@ from evallearn.data.records import from_table, read_shard, write_shard
 from evallearn.evaluators import LinearEval, read_header, save_evaluator
 from evallearn.evaluators.files import KEY
 from evallearn.games.tic_tac_toe import TicTacToe
-from evallearn.learn import LearnConfig
 from evallearn.play import Session, save_game
+from evallearn.runs import Recipe, Run
+from evallearn.runs.curve import Point, Recorder
 from evallearn.train.selfplay.checkpoints import save_checkpoint
 
 GAME = TicTacToe()
@@ -204,7 +205,7 @@ def records_resumed(text: str) -> list[str]:
 
 def run_config(text: str) -> list[str]:
     Path("files/run").mkdir()
-    config = {"game": "tic_tac_toe", "game_version": 1, **asdict(LearnConfig())}
+    config = Run(GAME, Path("files/run"), Recipe.load("linear", GAME)).terms
     Path("files/run/run.json").write_text(json.dumps(with_checksum(changed(config, text))))
     return ["learn", "tic_tac_toe", "--run=files/run", "--workers=1"]
 
@@ -216,8 +217,22 @@ def run_result(text: str) -> list[str]:
 
 def pattern_checkpoint(text: str) -> list[str]:
     values = dict.fromkeys(("game", "patterns"), text)
-    save_checkpoint(Path("files/p.safetensors.resume"), "self-play", values, values, {"weights": np.zeros(1)})
-    return ["patterns", "connect_four", "--games=1", "--out=files/p.safetensors"]
+    Path("files/selfplay-0").mkdir()
+    path = Path("files/selfplay-0/checkpoint.safetensors")
+    save_checkpoint(path, "self-play", values, values, {"weights": np.zeros(1)})
+    return ["learn", "connect_four", "--recipe=patterns", "--games=1", "--set=selfplay.pairs=0", "--run=files"]
+
+
+def recipe(key: str) -> Callable[[str], list[str]]:
+    """A recipe that says `text`."""
+
+    def make(text: str) -> list[str]:
+        verb = "selfplay" if key == "opponent" else "generate"
+        field = f'[[stage]]\nverb = "{verb}"\n{"" if key == "games" else "games = 1"}\n{key} = {json.dumps(text)}\n'
+        Path("files/own.toml").write_text(f'help = "x"\n{field}')
+        return ["learn", "tic_tac_toe", "--recipe=files/own.toml", "--run=files/run"]
+
+    return make
 
 
 def suite(text: str) -> list[str]:
@@ -267,8 +282,10 @@ def table(text: str) -> list[str]:
 
 def learned(text: str) -> list[str]:
     """A run that was finished: what its steps say is told again."""
-    command = ["learn", "tic_tac_toe", "--run=files/run", "--generations=1", "--games=100", "--match-pairs=2"]
-    command += ["--depth=1", "--match-depth=1", "--workers=1"]
+    command = ["learn", "tic_tac_toe", "--run=files/run", "--games=100", "--workers=1"]
+    small = {"gate.generations": 1, "gate.pairs": 2, "ladder.pairs": 2}
+    small |= {f"{stage}.depth": 1 for stage in ("generate", "gate", "ladder")}
+    command += [f"--set={key}={value}" for key, value in small.items()]
     assert run(command) == 0
     terms = json_digest(read_checked(Path("files/run/run.json"), ""))
     for step in Path("files/run/steps").glob("*.json"):
@@ -278,21 +295,27 @@ def learned(text: str) -> list[str]:
 
 @functools.cache
 def taught() -> dict[str, bytes]:
-    """The files of a net that taught itself for a game."""
+    """The files of a model that plays against itself, before the stage is done."""
+    evaluator = LinearEval.zero(GAME)
     with tempfile.TemporaryDirectory() as folder:
-        assert run(["td", "tic_tac_toe", f"--run={folder}", "--games=1", "--hidden=8", "--pairs=2", "--horizon=2"]) == 0
+        curve = Recorder(GAME, Path(folder), None, 2, 1, 8)
+        curve.points.append(Point(games=4, moves=36, seconds=1.0, loss=0.5, games_per_second=8.0))
+        curve.write()
+        save_evaluator(evaluator, Path(folder, "last.safetensors"))
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-def net(*names: str) -> Callable[[str], list[str]]:
-    """Such a net that goes on; `names` of its files say `text`."""
+def taught_before(name: str) -> Callable[[str], list[str]]:
+    """Such a model that goes on; a file of it says `text`."""
 
     def make(text: str) -> list[str]:
-        for name, data in taught().items():
-            Path("files", name).write_bytes(data)
-        for name in names:
-            (rewrite if name.endswith(".json") else rewrite_header)(f"files/{name}", text)
-        return ["td", "tic_tac_toe", "--run=files", "--games=101", "--hidden=8", "--pairs=2", "--horizon=2"]
+        Path("files/selfplay-0").mkdir()
+        for file, data in taught().items():
+            Path("files/selfplay-0", file).write_bytes(data)
+        Path("files/selfplay-0/checkpoint.safetensors").write_bytes(b"not looked at")
+        (rewrite if name.endswith(".json") else rewrite_header)(f"files/selfplay-0/{name}", text)
+        Path("files/own.toml").write_text('help = "x"\n[[stage]]\nverb = "selfplay"\ngames = 8\npairs = 2\n')
+        return ["learn", "tic_tac_toe", "--recipe=files/own.toml", "--run=files"]
 
     return make
 
@@ -322,10 +345,12 @@ KINDS: dict[str, tuple[Callable[[str], list[str]], str]] = {
     "records: resumed": (records_resumed, "files holds records of other settings (game {text} there"),
     "run: configuration": (run_config, "files/run holds a run with game='{text}'"),
     "run: result": (run_result, '"command": "{text}"'),
-    "td: checkpoint": (net("checkpoint.safetensors"), "files/checkpoint.safetensors"),
-    "td: curve": (net("curve.json"), "200 games"),
-    "td: last net": (net("last.safetensors"), "files/last.safetensors"),
-    "patterns: checkpoint": (pattern_checkpoint, "files/p.safetensors.resume"),
+    "recipe: who plays": (recipe("player"), "files/own.toml: player={text!r} is not shipped, and a file may name"),
+    "recipe: opponent": (recipe("opponent"), "files/own.toml: opponent={text!r} is not shipped, and a file may"),
+    "recipe: a number": (recipe("games"), "stage 0 (generate): games={text!r}: give a whole number"),
+    "self-play: checkpoint": (pattern_checkpoint, "files/selfplay-0/checkpoint.safetensors"),
+    "self-play: curve": (taught_before("curve.json"), "files/selfplay-0/checkpoint.safetensors"),
+    "self-play: last model": (taught_before("last.safetensors"), "last.safetensors"),
     "suite": (suite, "files/s.jsonl, line 2: tic_tac_toe position '{text}'"),
     "suite: game": (suite_game, "files/s.jsonl, line 1: a suite of '{text}'"),
     "evaluator: made": (evaluator("explain", FILE, "start"), "worth 0"),

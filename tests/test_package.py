@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import evallearn
+from evallearn.runs.recipe import recipe_names
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("torch", "sklearn", "pyarrow", "matplotlib", "numba", "scipy", "rich", "click", "safetensors")
@@ -50,7 +51,7 @@ def test_searching_with_a_kernel_needs_no_trainer() -> None:
 
 def test_teaching_a_net_and_explaining_an_eval_need_no_scikit_learn() -> None:
     """It takes longer to import than such a command to do its work."""
-    assert not modules_after("import evallearn.cli.td, evallearn.cli.explain") & {"sklearn", "torch", "matplotlib"}
+    assert not modules_after("import evallearn.cli.learn, evallearn.cli.explain") & {"sklearn", "torch", "matplotlib"}
 
 
 def test_every_exported_name_is_there_and_no_other() -> None:
@@ -105,6 +106,7 @@ def test_wheel_holds_every_module_once(packed: Path) -> None:
     wanted |= {f"evallearn/{p.relative_to(ROOT).as_posix()}" for f in FOLDERS for p in (ROOT / f).rglob("*.py")}
     assert modules == sorted(wanted)
     assert sorted(n for n in names if n.startswith("evallearn/zoo/")) == zoo_files()
+    assert {f"evallearn/runs/recipes/{name}.toml" for name in recipe_names()} <= {*names}
     assert {"evallearn/__init__.pyi", "evallearn/py.typed"} <= set(names)
     assert {n.split("/")[0] for n in names} == {"evallearn", f"evallearn-{evallearn.__version__}.dist-info"}
 

@@ -23,7 +23,6 @@ from evallearn.arena import Adjudication, MatchConfig, Sprt
 from evallearn.cli import cli, run
 from evallearn.cli import games as games_command
 from evallearn.cli.common import FloatRange, GameType, setting_options
-from evallearn.cli.td import Units
 from evallearn.core import memory
 from evallearn.core.files import LONGEST_NAME, file_name, short_name, write_atomically
 from evallearn.core.settings import SEED, SHARE, Range, Settings, number, setting, whole
@@ -31,15 +30,16 @@ from evallearn.core.trust import FULL_TRUST
 from evallearn.data import SelfPlayConfig
 from evallearn.errors import EvallearnError, SpecError
 from evallearn.evaluators import read_header
-from evallearn.learn import LearnConfig
 from evallearn.quality import QualitySettings
 from evallearn.registry import game_names
+from evallearn.runs.recipe import Recipe
+from evallearn.runs.verbs import Fit, Gate, Generate, Ladder
 from evallearn.search import SEARCHES
 from evallearn.train import NetFitter
 from evallearn.train.fit.methods import Settings as LinearSettings
 from evallearn.train.models.net import NetModel, NetSettings
 from evallearn.train.models.patterns import PatternModel, PatternSettings
-from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
+from evallearn.train.selfplay.settings import Rounds, Schedule, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 
 WORDS = (click.types.StringParamType, click.Path, click.types.BoolParamType, click.Choice, GameType)
@@ -64,9 +64,9 @@ NUMBERS = [(name, p) for name, p in PARAMETERS if isinstance(p.type, (click.IntR
 
 
 def test_every_option_is_a_word_or_a_number_in_a_range() -> None:
-    assert len(NUMBERS) > 70
+    assert len(NUMBERS) > 60
     for name, p in PARAMETERS:
-        if not isinstance(p.type, (*WORDS, Units)):
+        if not isinstance(p.type, WORDS):
             assert isinstance(p.type, (click.IntRange, FloatRange)), (name, p.name)
 
 
@@ -185,17 +185,16 @@ def test_samples_and_width_that_no_kernel_holds_are_refused() -> None:
             parse_agent(f"expectiminimax,{option}={HUGE}:zero@depth=1", game).prepare()
 
 
-def test_hidden_units_are_refused_before_anything_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for units in ("1000000000", "8,1000000000", HUGE, "9" * 5000, "-8", "0", "12", "8,8,8", ""):
-        assert run(["td", "tic_tac_toe", "--games=1", f"--run={tmp_path / 'run'}", f"--hidden={units}"]) == 2
-        assert "hidden" in capsys.readouterr().err
-    assert not (tmp_path / "run").exists()
+@pytest.mark.parametrize("field", ["generate.games", "fit.penalty", "gate.pairs", "ladder.milliseconds", "neural.name"])
+def test_recipes_take_no_absurd_numbers(field: str) -> None:
+    game = get_game("tic_tac_toe")
+    refuses("{}", lambda text: Recipe.load("linear", game, {field: text}))
 
 
 # --- settings in Python ----------------------------------------------------------------------------------------------
 SETTINGS = [
-    SelfPlayConfig, MatchConfig, LearnConfig, SelfPlaySettings, Schedule, PatternSettings,
-    NetSettings, QualitySettings,
+    SelfPlayConfig, MatchConfig, Generate, Fit, Gate, Ladder, SelfPlaySettings, Schedule, PatternSettings,
+    Rounds, NetSettings, QualitySettings,
 ]  # fmt: skip
 
 
@@ -390,5 +389,7 @@ def test_names_of_any_length_are_played_and_kept(
     few = ["--pairs=1", "--workers=1", "--limit=depth=1"]
     assert run(["match", best, "random", "--game", f"longnames:{name}", *few]) == 0
     assert run(["tournament", best, "random", "--game", f"longnames:{name}", *few]) == 0
-    learn = ["--games=100", "--generations=1", "--match-pairs=1", "--depth=1", "--match-depth=1", "--workers=1"]
+    small = {"gate.generations": 1, "gate.pairs": 1, "ladder.pairs": 1}
+    small |= {f"{stage}.depth": 1 for stage in ("generate", "gate", "ladder")}
+    learn = ["--games=100", "--workers=1", *(f"--set={key}={value}" for key, value in small.items())]
     assert run(["learn", f"longnames:{name}", *learn, "--match-milliseconds=0.1"]) == 0

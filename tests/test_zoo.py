@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-import runpy
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from toys import Takeaway
 import evallearn
 from evallearn.agents import SearchAgent, parse_agent, parse_evaluator
 from evallearn.cli import cli, run
+from evallearn.cli.learn import assignments
 from evallearn.core.checked import write_checked
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Game
@@ -37,8 +36,8 @@ from evallearn.evaluators import (
 from evallearn.evaluators.zoo import MOST_BYTES, NewCard, zoo_folder, zoo_name
 from evallearn.quality.card import add_to_zoo, card_limits, make_card
 from evallearn.registry import game_names
+from evallearn.runs import Recipe
 
-ROOT = Path(__file__).parents[1]
 TTT = evallearn.get_game("tic_tac_toe")
 SHIPPED = zoo_names()
 HERE = re.compile(r"/(?:root|home|work|tmp)/\w")
@@ -83,14 +82,12 @@ def test_a_card_tells_of_every_handwritten_heuristic(name: str) -> None:
 def test_a_card_names_a_command_that_our_command_line_understands(name: str) -> None:
     card = read_card(name)
     program, command, *arguments = shlex.split(card.get("repeat", card["command"]))
-    if program == "python":
-        assert (Path(__file__).parents[1] / command).is_file()
-        return
-    assert program == "evallearn"
+    assert (program, command) == ("evallearn", "learn")
     with click.Context(cli) as context:
         found = cli.get_command(context, command)
         assert found is not None
-        found.make_context(command, arguments, parent=context)  # parses, and runs nothing
+        given = found.make_context(command, arguments, parent=context).params  # parses, and runs nothing
+        Recipe.load(given["recipe"], given["game"], assignments(given["settings"]))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -230,28 +227,29 @@ def test_limits_suit_the_game(name: str, limit: str) -> None:
     assert str(card_limits(evallearn.get_game(name))) == limit
 
 
-def script(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    monkeypatch.setattr(sys, "argv", ["zoo_card.py", *arguments])
-    runpy.run_path(str(ROOT / "benchmarks" / "zoo_card.py"), run_name="__main__")
-
-
-def test_the_script_reads_what_a_run_tells(
-    empty_zoo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "run" / "evaluators" / "linear.safetensors"
+def test_add_ships_what_a_run_has_learned(empty_zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    file = folder / "evaluators" / "linear.safetensors"
     save_evaluator(LinearEval.from_heuristic(TTT, "lines"), file)
-    few = ("--pairs=3", "--limit=depth=1")
-    with pytest.raises(SystemExit, match="error: .*linear.safetensors does not tell its command: give it as an option"):
-        script(monkeypatch, "tic_tac_toe", "mine", str(file), *few)
-    with pytest.raises(SystemExit, match="does not tell its minutes: give it as an option"):
-        script(monkeypatch, "tic_tac_toe", "mine", str(file), *few, "--command=evallearn learn tic_tac_toe")
-    run_told = {"command": "evallearn learn tic_tac_toe --seed=1", "seconds": {"a": 30.0, "b": 60.0}, "records": 77}
-    write_checked(tmp_path / "run" / "result.json", run_told | {"generations": [{"games": 5}, {"games": 6}]})
-    script(monkeypatch, "tic_tac_toe", "mine", str(file), *few)
+    words = ["zoo", "add", str(folder), "mine", "--pairs=3", "--limit=depth=1", "--workers=1"]
+    words += [f"--out={empty_zoo}", "--json"]
+
+    def refused() -> str:
+        assert run(words) == 2
+        return " ".join(capsys.readouterr().err.split())
+
+    assert "holds no finished run: give a folder that `evallearn learn` made" in refused()
+    told = {"game": "tic_tac_toe", "command": "evallearn learn tic_tac_toe --seed=1", "seconds": {"a": 30.0, "b": 60.0}}
+    write_checked(folder / "result.json", told)
+    assert "result.json does not tell its game, command, games" in refused()
+    write_checked(folder / "result.json", {**told, "records": 77, "games": 11, "fits": {"linear": {}}})
+    assert run(words) == 0
     card = read_card("tic_tac_toe/mine")
     assert json.loads(capsys.readouterr().out) == card
     assert (card["command"], card["minutes"]) == ("evallearn learn tic_tac_toe --seed=1", 1.5)
     assert card["learned_from"] == {"games": 11, "records": 77}
+    words.append("--eval=liner")
+    assert "unknown evaluator of" in refused()
 
 
 def test_patterns_have_cards_too(empty_zoo: Path) -> None:
@@ -261,8 +259,8 @@ def test_patterns_have_cards_too(empty_zoo: Path) -> None:
     evaluator = SelfPlayTrainer(PatternModel(game)).fit(games=50).evaluator
     assert isinstance(evaluator, PatternEval)
     card = make_card(
-        evaluator, "patterns", command="evallearn patterns connect_four", minutes=0.1, learned_from={"games": 50},
-        pairs=2, limits=Limits(depth=1),
+        evaluator, "patterns", command="evallearn learn connect_four --recipe=patterns", minutes=0.1,
+        learned_from={"games": 50}, pairs=2, limits=Limits(depth=1),
     )  # fmt: skip
     assert card["kind"] == "patterns"
     assert card["seed"] == 1

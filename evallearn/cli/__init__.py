@@ -30,20 +30,19 @@ COMMANDS = {
     "tables": "build an endgame table",
     "selfplay": "play games against itself and keep the records",
     "fit": "learn an Eval from records",
-    "patterns": "learn pattern tables from games against itself alone",
-    "td": "teach a net by temporal differences, from games against itself alone",
     "quantise": "a net in small whole numbers, and what that costs",
     "match": "two agents, every opening from both seats, Elo with its interval",
     "tournament": "many agents, one rating list",
     "ladder": "all known evaluators of a game in one rating list: learned against hand-written",
     "replay": "check the games of a file and show them",
-    "learn": "the whole loop: self-play, fit, match, report",
+    "learn": "learn an evaluator by a recipe: games, fits, matches, a report",
+    "recipes": "the recipes of `evallearn learn`, and their fields",
     "bench": "how fast are the searches, and what does each refinement save?",
-    "zoo": "the trained Evals that are shipped, and their cards",
+    "zoo": "the trained Evals that are shipped, and their cards; add one",
     "info": "what is in an evaluator file or a run folder?",
 }
 
-RESUMABLE = ("learn", "selfplay", "patterns", "td", "match", "tournament", "ladder")
+RESUMABLE = ("learn", "selfplay", "match", "tournament", "ladder")
 
 
 class LazyGroup(click.Group):

@@ -15,11 +15,9 @@ from evallearn.core.shapes import Json, items, part
 from evallearn.data import Dataset
 from evallearn.evaluators import save_evaluator
 from evallearn.insight import alarms_about
-from evallearn.learn import fit_evaluator
 from evallearn.report.formatting import share
+from evallearn.runs.fitting import METHODS, fit_evaluator
 from evallearn.train.targets import LINEAR_TARGETS
-
-METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", "net")
 
 
 @click.command(name="fit")

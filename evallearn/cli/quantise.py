@@ -39,7 +39,7 @@ def command(path: Path, to: Path, positions: int, game: Game | None, seed: int, 
     check_out(to)
     net = load(path, game)
     if not isinstance(net, NetEval):
-        raise EvaluatorError(f"{path} is a {net.kind} Eval: give a net that `evallearn td` made")
+        raise EvaluatorError(f"{path} is a {net.kind} Eval: give a net that `evallearn learn --recipe net` made")
     small = quantise(net)
     loss = measure_loss(net, small, positions, seed)
     save_evaluator(small, to)

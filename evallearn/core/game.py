@@ -98,7 +98,7 @@ class Game(ABC, Generic[S, A]):
     symmetries: ClassVar[Sequence[Sequence[int]]] = ()
     """Rearrangements of the board that change nothing: cell i goes to symmetry[i]. The identity may be left out."""
     pattern_sets: ClassVar[Mapping[str, PatternSet]] = {}
-    """Patterns that suit the game, the best first: `evallearn patterns` learns tables for them."""
+    """Patterns that suit the game, the best first: `evallearn learn --recipe patterns` learns tables for them."""
     parameters: ClassVar[Mapping[str, str]] = {}
     """{parameter: what it means}. `get_game("matches,piles=3-4-5,k=3")` calls Matches(piles="3-4-5", k="3").
 

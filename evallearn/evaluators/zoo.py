@@ -1,7 +1,7 @@
 """The zoo: evaluators that are shipped, each a file and a card that says where it comes from and what it is worth.
 
 zoo/GAME/NAME.safetensors    at most MOST_BYTES; GAME without its parameters
-zoo/GAME/NAME.json           the card; benchmarks/zoo_card.py makes both
+zoo/GAME/NAME.json           the card; `evallearn zoo add` makes both
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class NewCard(TypedDict):
 
 
 class Card(NewCard, total=False):
-    """`repeat`: the command of today, where options were renamed since."""
+    """`repeat`: what makes it today, where that is another command; a net then differs a little."""
 
     repeat: str
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
@@ -12,13 +13,15 @@ from evallearn import __version__
 from evallearn.agents import SearchAgent, default_limits, parse_evaluator
 from evallearn.arena import MatchConfig, MatchResult, play_match
 from evallearn.arena.records import GameRecord, play_over
+from evallearn.core.checked import read_checked
 from evallearn.core.files import write_json
 from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.search import Limits
-from evallearn.core.shapes import JsonDict
-from evallearn.errors import EvaluatorError
-from evallearn.evaluators import FeatureEval, save_evaluator
-from evallearn.evaluators.zoo import MOST_BYTES, zoo_name
+from evallearn.core.shapes import JsonDict, build, has_shape, shape_of
+from evallearn.errors import DataError, EvaluatorError, unknown
+from evallearn.evaluators import FeatureEval, load_evaluator, save_evaluator
+from evallearn.evaluators.zoo import MOST_BYTES, zoo_folder, zoo_name
+from evallearn.registry import get_game
 from evallearn.train.fit.metrics import measure
 from evallearn.train.fit.stream import ArrayStream
 
@@ -31,6 +34,62 @@ QUALITY_GAMES = 400
 FIGURES = ("log_loss", "baseline_log_loss", "brier", "sign_accuracy", "sign_accuracy_low", "sign_accuracy_high",
            "calibration_error", "n_records")  # fmt: skip
 Progress = Callable[[int, int], None]
+
+
+class FinishedRun(TypedDict):
+    """What a card tells of the run that made the evaluator."""
+
+    game: str
+    command: str
+    games: int
+    records: int
+    fits: dict[str, object]
+    seconds: dict[str, float]
+
+
+"""What the result of a run must tell."""
+
+
+def add_run(
+    folder: Path,
+    name: str,
+    evaluator: str | None = None,
+    *,
+    game: Game | None = None,
+    out: Path | None = None,
+    limits: Limits | None = None,
+    pairs: int = PAIRS,
+    seed: int = 1,
+    workers: int = 1,
+    on_progress: Callable[[str], Progress] = lambda title: lambda done, total: None,
+) -> Path:
+    """Make the card of an evaluator of a run, and ship both; return the file.
+
+    evaluator: linear, neural, patterns or net; None: the one of that name, or else the first. game: None: the shipped
+    one that the run names. out: None: where evallearn's own are. The others are those of `make_card`.
+
+    Raises DataError for a folder without a finished run.
+    """
+    path, remedy = folder / "result.json", "the command of its run writes it again"
+    if not path.exists():
+        raise DataError(f"{folder} holds no finished run: give a folder that `evallearn learn` made")
+    found = read_checked(path, remedy)
+    if not has_shape(found, shape_of(FinishedRun)):
+        raise DataError(f"{path} does not tell its {', '.join(FinishedRun.__annotations__)}: {remedy}")
+    run = build(FinishedRun, {key: found[key] for key in FinishedRun.__annotations__})
+    known = sorted(p.stem for p in (folder / "evaluators").glob("*.safetensors"))
+    which = evaluator or (name if name in known else next((k for k in known if "-" not in k), ""))
+    if which not in known:
+        raise unknown(f"evaluator of {folder}", which, known)
+    loaded = load_evaluator(folder / "evaluators" / f"{which}.safetensors", game or get_game(run["game"]))
+    assert isinstance(loaded, FeatureEval)
+    learned_from = {"games": run["games"], "records" if run["fits"] else "moves": run["records"]}
+    minutes = sum(run["seconds"].values()) / 60
+    card = make_card(
+        loaded, name, command=run["command"], minutes=minutes, learned_from=learned_from, limits=limits, pairs=pairs,
+        seed=seed, workers=workers, on_progress=on_progress,
+    )  # fmt: skip
+    return add_to_zoo(loaded, card, out or zoo_folder())
 
 
 def card_limits(game: Game) -> Limits:

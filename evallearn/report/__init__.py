@@ -1,7 +1,5 @@
 """The pages: one HTML file for a run, a match or a tournament, openable without a network."""
 
-from evallearn.report.curve import render_td as render_td
-from evallearn.report.curve import write_td as write_td
 from evallearn.report.learn_page import render as render
 from evallearn.report.learn_page import write_report as write_report
 from evallearn.report.match_page import render_match as render_match

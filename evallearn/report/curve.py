@@ -1,15 +1,14 @@
-"""The page of a `td` run: how a net got better with the games it played against itself."""
+"""What a `learn` page says of games against itself: how a model got better with their number."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evallearn.core.shapes import Json, number, part, rows
 from evallearn.report.formatting import compact, duration, fixed, short
-from evallearn.report.page import Sections, glossary, made, render_page, tile, top, write_page
-from evallearn.report.parts import Cell, Column, figure, figure_of, grid, table
+from evallearn.report.page import tile
+from evallearn.report.parts import Cell, Column, figure, figure_of, grid, table, text
 from evallearn.report.svg import LINEAR, NEURAL, ZERO_LINE, drawing
 
 if TYPE_CHECKING:
@@ -19,78 +18,77 @@ if TYPE_CHECKING:
 GLOSSARY = {
     "points per game": "What a game brings on average: with the same dice from both seats, both sides looking one ply "
     "ahead. In backgammon a gammon counts 2, a backgammon 3.",
-    "loss": "How far the net's chances of each result are from its targets (cross-entropy, added up over the outputs). "
-    "It cannot become 0: dice and the future are uncertain.",
+    "loss": "How far the model's values are from its targets: of tables and linear evaluators the mean difference, as "
+    "a share of a win; of nets the cross-entropy, summed over the outputs. It cannot become 0: games are uncertain.",
     "lambda": "How far the end of a game reaches back into what earlier positions learn: 0 only the next position "
     "counts, 1 only the outcome.",
 }
 
 
-def write_td(result: Json, path: Path | str) -> Path:
-    """Write the page of a `td` run, atomically."""
-    return write_page(render_td(result), path)
+def last_curve(result: Json) -> tuple[str, Json, Json]:
+    """Return the name, the opponent's curve and the last point of the last model that played against itself."""
+    curves = [(name, part(c)) for name, c in part(result.get("curves")).items() if rows(part(c).get("points"))]
+    if not curves:
+        return "", {}, {}
+    name, curve = curves[-1]
+    return str(name), curve, rows(curve["points"])[-1]
 
 
-def render_td(result: Json) -> str:
-    """Return the page; the same result gives the same text."""
-    return render_page(result, SECTIONS, header=_header(result), kind="learning curve")
-
-
-def _header(result: Json) -> str:
-    found = rows(result.get("curve"))
-    last = found[-1] if found else {}
-    kicker = ("evallearn td", result.get("game"), f"seed {result.get('seed')}", result.get("run"))
-    tiles = [
-        tile("games against itself", compact(last.get("games")), f"in {duration(number(last.get('seconds')) or 0.0)}")
-    ]
-    met = part(last.get("fixed"))
-    if met:
+def curve_tiles(result: Json) -> list[str]:
+    """Return how much was played, and what that brought."""
+    _, curve, last = last_curve(result)
+    if not last:
+        return []
+    spent = f"in {duration(number(last.get('seconds')) or 0.0)}"
+    tiles = [tile("games against itself", compact(last.get("games")), spent)]
+    if met := part(last.get("fixed")):
         error = 1.96 * (number(met.get("standard_error")) or 0.0)
-        tiles.append(
-            tile(f"points per game against {short(result.get('opponent'))}", _points(met), f"95 %: ± {error:.3f}")
-        )
-    return top(kicker, _headline(result, last), grid(*tiles, kind="tiles"))
+        opponent = text(short(curve.get("opponent")))
+        tiles.append(tile(f"points per game against {opponent}", _points(met), f"95 %: ± {error:.3f}"))
+    return tiles
 
 
-def _headline(result: Json, last: Json) -> str:
-    met, games = part(last.get("fixed")), fixed(last.get("games"))
+def curve_headline(result: Json) -> str:
+    """Say in a sentence how good the model has become."""
+    name, curve, last = last_curve(result)
+    met, after = part(last.get("fixed")), f"After {fixed(last.get('games'))} games against itself {name}"
     if not met:
-        return f"A net after {games} games against itself"
+        return f"{after} was met by nobody yet"
     points, error = number(met.get("points")) or 0.0, 1.96 * (number(met.get("standard_error")) or 0.0)
-    name = short(result.get("opponent"))
+    opponent = short(curve.get("opponent"))
     if abs(points) <= error:
-        return f"After {games} games against itself the net is as good as {name}, as far as this tells"
-    return f"After {games} games against itself the net {'beats' if points > 0 else 'loses to'} {name}"
+        return f"{after} is as good as {opponent}, as far as this tells"
+    return f"{after} {'beats' if points > 0 else 'loses to'} {opponent}"
 
 
 def _points(met: Json) -> str:
     return f"{number(met.get('points')) or 0.0:+.3f}"
 
 
-# --- sections --------------------------------------------------------------------------------------------------------
-def _curve(result: Json) -> str:
-    found = rows(result.get("curve"))
+# --- the section -----------------------------------------------------------------------------------------------------
+def curves(result: Json) -> str:
+    """Return the plots and the table of every model that played against itself."""
+    found = part(result.get("curves"))
+    return "".join(_curve(str(name), i, part(curve)) for i, (name, curve) in enumerate(found.items()))
+
+
+def _curve(name: str, number_of: int, curve: Json) -> str:
+    found, opponent = rows(curve.get("points")), short(curve.get("opponent"))
     if not found:
         return ""
-    name = short(result.get("opponent"))
-    plots = [
-        figure(
-            learning("fixed-plot", found, "fixed", f"points per game against {name}"),
-            f"Against {name}, which never changes; the band is the 95 % interval.",
-            "Strength",
-        )
-        if any(part(p.get("fixed")) for p in found)
-        else "",
-        figure(
-            learning("last-plot", found, "last", "points per game against the last look"),
-            "Against itself as it was one point earlier: above the line it has got better.",
-            "Progress",
-        )
-        if any(part(p.get("last")) for p in found)
-        else "",
-        figure(losses("loss-plot", found), "The mean over the games before each point.", "Loss"),
-    ]
-    return grid(*plots) + table(COLUMNS, found)
+
+    def met(key: str, label: str, note: str, title: str) -> str:
+        if not any(part(p.get(key)) for p in found):
+            return ""
+        return figure(learning(f"{key}-plot-{number_of}", found, key, f"points per game against {label}"), note, title)
+
+    plots = (
+        met("fixed", opponent, f"Against {opponent}, which never changes; the band is the 95 % interval.", "Strength"),
+        met("last", "the last measurement", "Against itself as it was one point earlier: above the line it has got "
+            "better.", "Progress"),
+        figure(losses(f"error-plot-{number_of}", found), "The mean over the games before each point.", "Loss"),
+    )  # fmt: skip
+    return f"<h3>{text(name)}</h3>{grid(*plots)}{table(COLUMNS, found)}"
 
 
 @drawing(5.2, 3.0)
@@ -151,10 +149,5 @@ COLUMNS = (
     Column("games/s", figure_of("games_per_second")),
     Column("loss", figure_of("loss", lambda v: fixed(v, 4))),
     Column("against the opponent", _met("fixed")),
-    Column("against the last look", _met("last")),
+    Column("against the last measurement", _met("last")),
 )
-SECTIONS: Sections = {
-    "curve": ("Learning curve", _curve),
-    "made": ("How it was made", lambda result: made(result, part(result.get("settings")))),
-    "words": ("What the words mean", lambda result: glossary(GLOSSARY)),
-}

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from evallearn.core.shapes import Json, items, number, numbers, part, rows
 from evallearn.report import plots
+from evallearn.report.curve import GLOSSARY as CURVE_GLOSSARY
+from evallearn.report.curve import curve_headline, curve_tiles, curves, last_curve
 from evallearn.report.formatting import (
     DASH,
     compact,
@@ -49,7 +51,8 @@ def _header(result: Json) -> str:
     spent = [s for s in numbers(list(part(result.get("seconds")).values())) if s is not None]
     time = f"made in {duration(sum(spent))}" if spent else ""
     kicker = ("evallearn report", result.get("game"), seed, result.get("run"), time)
-    return top(kicker, headline(result), _tiles(result)) + alarm_box(result)
+    said = headline(result) if _matches(result) or not last_curve(result)[0] else curve_headline(result)
+    return top(kicker, said, _tiles(result)) + alarm_box(result)
 
 
 def _tiles(result: Json) -> str:
@@ -57,7 +60,7 @@ def _tiles(result: Json) -> str:
     learned = [
         e for e in _matches(result) if is_learned(e) and e.get("name") != zero and number(e.get("elo")) is not None
     ]
-    tiles = [_verdict_tile(e, zero) for e in learned]
+    tiles = [_verdict_tile(e, zero) for e in learned] or curve_tiles(result)
     return grid(*tiles, kind="tiles")
 
 
@@ -228,16 +231,17 @@ def _weight(value: float | None, most: float) -> str:
 
 # --- how it was made -------------------------------------------------------------------------------------------------
 def _made(result: Json) -> str:
-    facts = {k: result[k] for k in ("game", "seed", "run", "records", "evallearn") if k in result}
+    facts = {k: result[k] for k in ("game", "recipe", "seed", "run", "records", "evallearn") if k in result}
     return made(result, facts | dict(part(result.get("settings"))))
 
 
 SECTIONS: Sections = {
     "ladder": ("Elo ladder", _ladder),
     "learning": ("Learning curve", generations),
+    "curves": ("Games against itself", curves),
     "training": ("Training of the network", _training),
     "calibration": ("Calibration", _calibration),
     "weights": ("Weights", _weights),
     "made": ("How it was made", _made),
-    "glossary": ("Glossary", lambda result: glossary(GLOSSARY)),
+    "glossary": ("Glossary", lambda result: glossary(GLOSSARY | (CURVE_GLOSSARY if last_curve(result)[0] else {}))),
 }

@@ -16,8 +16,8 @@ from evallearn.data.manifest import rebuild_manifest
 from evallearn.evaluators import LinearEval
 from evallearn.insight.evidence import gather
 from evallearn.insight.sources import Kept
-from evallearn.learn import fit_evaluator
 from evallearn.registry import get_game
+from evallearn.runs import fit_evaluator
 from evallearn.train import ArrayStream, LinearEvalTrainer
 from evallearn.train.fit.constraints import TiedStream
 from evallearn.train.leaves import BlendedStream, QuietStream

@@ -83,7 +83,7 @@ def refusal(capsys, *arguments) -> str:
 def test_command_refuses_what_is_no_net(tmp_path, capsys):
     linear = save_evaluator(LinearEval.zero(get_game("tic_tac_toe")), tmp_path / "linear.safetensors")
     said = refusal(capsys, linear, "--out", tmp_path / "small.safetensors")
-    assert "linear.safetensors is a linear Eval: give a net that `evallearn td` made" in said
+    assert "linear.safetensors is a linear Eval: give a net that `evallearn learn --recipe net` made" in said
 
 
 def test_command_refuses_to_overwrite_anything_else(file, tmp_path, capsys):

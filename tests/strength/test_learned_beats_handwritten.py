@@ -10,18 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from evallearn import get_game
-from evallearn.learn import LearnConfig, Run, learn
+from evallearn.runs import learn
 
 
 @pytest.mark.strength
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", ["connect_four", "othello"])
 def test_learned_beats_the_better_handwritten_heuristic(name: str, seed: int, tmp_path: Path) -> None:
-    result = learn(Run(get_game(name), tmp_path, LearnConfig(seed=seed), os.cpu_count() or 1))
-    rows = {row["name"]: row for row in result["ladder"]}
-    others = [row for n, row in rows.items() if n.startswith("handwritten:") and n != result["reference"]]
-    assert all(row["elo"] <= 0 for row in others)  # the reference is the better one
+    result = learn(name, seed=seed, folder=tmp_path, workers=os.cpu_count() or 1)
+    rows = {row.name: row for row in result.ladder}
+    others = [row for n, row in rows.items() if n.startswith("handwritten:") and n != result.reference]
+    assert all(row.elo <= 0 for row in others)  # the reference is the better one
     for learned in ("linear", "neural"):
-        print(name, seed, learned, rows[learned], [r for r in result["equal_time"] if r["name"] == learned])
-        assert rows[learned]["low"] > 0
+        print(name, seed, learned, rows[learned], [r for r in result.equal_time if r.name == learned])
+        assert rows[learned].low > 0

@@ -13,8 +13,9 @@ from evallearn.core.search import Limits
 from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
 from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval
-from evallearn.learn import LearnConfig, fit_evaluator
 from evallearn.registry import get_game
+from evallearn.runs import fit_evaluator
+from evallearn.runs.verbs import Fit
 from evallearn.train.fit.record_targets import quiet_scale
 from evallearn.train.leaves import BlendedStream, QuietStream
 from evallearn.train.models.linear import LinearModel
@@ -95,13 +96,11 @@ def test_what_records_cannot_teach_is_refused(checkers, tmp_path, capsys):
     with pytest.raises(SpecError, match="method 'net' knows no target texel: leave it out"):
         fit_evaluator("net", checkers, game, seed=1, made={}, target="texel")
     with pytest.raises(SpecError, match="unknown target 'leaf'"):
-        LearnConfig(target="leaf")
-    with pytest.raises(SpecError, match="blend=1.5: give a number from 0 to 1"):
-        LearnConfig(target="blend", blend=1.5)
-    with pytest.raises(SpecError, match="unknown rate 'fast'"):
-        LearnConfig(rate="fast")
-    with pytest.raises(SpecError, match="trace=1.0: give a number from 0 to below 1"):
-        LearnConfig(trace=1.0)
+        Fit(target="leaf")
+    with pytest.raises(SpecError, match="outcome_share=1.5: give a number from 0 to 1"):
+        Fit(target="blend", outcome_share=1.5)
+    with pytest.raises(SpecError, match="method 'net' knows no target texel"):
+        Fit(method="net", target="texel")
     out = tmp_path / "e.safetensors"
     arguments = ["fit", str(checkers.folders[0]), "--game", "checkers", "--target", "tdleaf", "--out", str(out)]
     assert run(arguments) == 2
@@ -110,7 +109,7 @@ def test_what_records_cannot_teach_is_refused(checkers, tmp_path, capsys):
 
 
 def test_a_game_that_cannot_learn_while_it_plays_is_refused_before_anything_is_played(tmp_path, capsys):
-    assert run(["learn", "pig", "--target", "td", "--run", str(tmp_path / "r")]) == 2
+    assert run(["learn", "pig", "--recipe", "online", "--run", str(tmp_path / "r")]) == 2
     assert "pig has no rules with features, seen by the mover: targets that learn while" in capsys.readouterr().err
     assert not (tmp_path / "r").exists()
 
@@ -120,13 +119,14 @@ def test_every_target_is_offered():
 
 
 def test_learn_by_treestrap_leaves_an_eval_and_resumes(tmp_path, capsys):
-    arguments = ["learn", "connect_four", "--target=treestrap", "--rate=coherence", "--games=100", "--generations=2"]
-    arguments += ["--depth=1", "--match-pairs=4", "--match-depth=1", "--match-milliseconds=1", "--workers=1"]
-    arguments += ["--run", str(tmp_path / "r"), "--json"]
+    small = {"selfplay.model.temporal_coherence": "true", "selfplay.depth": 1, "gate.generations": 2, "gate.pairs": 4}
+    small |= {"gate.depth": 1, "ladder.pairs": 4, "ladder.depth": 1, "ladder.milliseconds": 1}
+    arguments = ["learn", "connect_four", "--recipe=online", "--games=100", "--workers=1"]
+    arguments += [*(f"--set={key}={value}" for key, value in small.items()), "--run", str(tmp_path / "r"), "--json"]
     assert run(arguments) == 0
     first = json.loads(capsys.readouterr().out)
     assert [g["games"] for g in first["generations"]] == [100, 100]
     assert {row["name"] for row in first["ladder"]} >= {"linear", "random"}
-    assert not list(tmp_path.glob("r/*.resume"))
+    assert not list(tmp_path.glob("r/selfplay-*/checkpoint*"))
     assert run(arguments) == 0
     assert json.loads(capsys.readouterr().out)["generations"] == first["generations"]

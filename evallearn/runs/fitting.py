@@ -14,6 +14,8 @@ from evallearn.train.fit.record_targets import first_stream, quiet_scale
 from evallearn.train.leaves import QuietStream
 from evallearn.train.targets import RECORD_TARGETS, SEARCH_TARGETS, check_target
 
+NET_METHOD = "net"
+METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", NET_METHOD)
 Move = Callable[[int, int], None]
 """move(done, total): how far a step has come."""
 
@@ -39,8 +41,8 @@ def fit_evaluator(
     refuse_online(target, blend)
     evaluator: FeatureEval
     details: dict[str, Any] = {}
-    if method == "net":
-        _refuse_linear_options(alpha, taper, target)
+    if method == NET_METHOD:
+        refuse_linear_options(alpha, taper, target)
         from evallearn.train import NetFitter
 
         net = NetFitter(seed=seed).fit(dataset, on_epoch=lambda epoch, of, train, validation: on_progress(epoch, of))
@@ -70,12 +72,13 @@ def refuse_online(target: str, blend: float) -> None:
     check_target(target, blend)
     if target in SEARCH_TARGETS:
         raise SpecError(
-            f"target {target!r} learns while it plays, not from records: use `evallearn learn --target {target}`, "
-            f"or one of {', '.join(RECORD_TARGETS)}"
+            f"target {target!r} learns while it plays, not from records: use `evallearn learn GAME --recipe online "
+            f"--set selfplay.target={target}`, or one of {', '.join(RECORD_TARGETS)}"
         )
 
 
-def _refuse_linear_options(alpha: float | None, taper: bool, target: str) -> None:
+def refuse_linear_options(alpha: float | None, taper: bool, target: str) -> None:
+    """Refuse for a net what only linear evaluators know."""
     for name, given in (("alpha", alpha is not None), ("taper", taper), (f"target {target}", target != "outcome")):
         if given:
             raise SpecError(f"method 'net' knows no {name}: leave it out, or choose a linear method such as logistic")

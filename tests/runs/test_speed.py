@@ -11,8 +11,8 @@ import pytest
 from toys import CoinRace, Takeaway
 
 from evallearn.core.game import Game, Heuristic
-from evallearn.learn import speed
-from evallearn.learn.speed import GameSpeed, measure_speed, measure_together
+from evallearn.runs import speed
+from evallearn.runs.speed import GameSpeed, measure_speed, measure_together
 
 SLEEP = 0.002
 

@@ -12,19 +12,28 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evallearn import get_game, load
 from evallearn.cli import run
 from evallearn.core.digest import weights_mark
-from evallearn.errors import DataError, EvallearnError
-from evallearn.learn import LearnConfig, Run, learn
-from evallearn.learn.fitting import Move
+from evallearn.core.game import Game
+from evallearn.errors import DataError
+from evallearn.runs import Recipe, Run
+from evallearn.runs.fitting import Move
+from evallearn.runs.learning import finish
 
-SMALL = LearnConfig(generations=2, games=200, depth=2, match_depth=2, match_pairs=20, match_milliseconds=1.0)
-OPTIONS = {"generations": 2, "games": 200, "depth": 2, "match-depth": 2, "match-pairs": 20, "match-milliseconds": 1}
-ARGUMENTS = ["learn", "tic_tac_toe", *(f"--{name}={value}" for name, value in OPTIONS.items())]
+TTT = get_game("tic_tac_toe")
+SET = {"gate.generations": 2, "generate.depth": 2, "gate.depth": 2, "gate.pairs": 20, "ladder.depth": 2,
+       "ladder.pairs": 20, "ladder.milliseconds": 1.0}  # fmt: skip
+ARGUMENTS = ["learn", "tic_tac_toe", "--games=200", *(f"--set={name}={value}" for name, value in SET.items())]
+
+
+def job(folder: Path, seed: int = 1, game: Game = TTT, **more: Any) -> Run:
+    """A small run of the recipe linear."""
+    return Run(game, folder, Recipe.load("linear", game, {"games": 200, **SET}), seed, **more)
 
 
 def without_clock(result: dict) -> dict:  # type: ignore[type-arg]
@@ -50,9 +59,9 @@ def test_learn_does_every_step_and_a_rerun_does_none(tmp_path: Path) -> None:
 
         def __exit__(self, *error: object) -> None: ...
 
-    game = get_game("tic_tac_toe")
-    job = Run(game, tmp_path / "run", SMALL, 1, Recorder)  # type: ignore[arg-type]
-    first = learn(job)
+    run = job(tmp_path / "run", step=Recorder)
+    result = finish(run)
+    first = result.to_json()
     assert {row["name"] for row in first["ladder"]} == {
         "random",
         "handwritten:squares",
@@ -65,7 +74,7 @@ def test_learn_does_every_step_and_a_rerun_does_none(tmp_path: Path) -> None:
         assert row["distinct_games"] <= row["games"]
     assert {row["name"] for row in first["equal_time"]} == {"linear", "neural"}
     assert first["records"] == sum(g["records"] for g in first["generations"])
-    assert any("self-play 1" in t for t in titles)
+    assert any("generate 1" in t for t in titles)
     assert not (tmp_path / "run" / "matches").exists()
     for g in first["generations"]:
         assert g["gate"]["low"] <= g["gate"]["elo"] <= g["gate"]["high"]
@@ -80,37 +89,41 @@ def test_learn_does_every_step_and_a_rerun_does_none(tmp_path: Path) -> None:
         assert evaluator.made["metrics"]["n_records"] > 0
     assert isinstance(first["alarms"], list)
     titles.clear()
-    assert learn(job) == first
+    assert finish(run) == result
     assert titles == []
 
 
 def test_another_configuration_is_refused(tmp_path: Path) -> None:
-    game = get_game("tic_tac_toe")
-    Run(game, tmp_path, SMALL).open()
+    job(tmp_path).open()
     with pytest.raises(DataError, match="holds a run with seed=1, you asked for 2: choose another --run"):
-        Run(game, tmp_path, LearnConfig(**{**SMALL.__dict__, "seed": 2})).open()
+        job(tmp_path, 2).open()
     with pytest.raises(DataError, match="holds a run with game='tic_tac_toe', you asked for 'othello'"):
-        Run(get_game("othello"), tmp_path, SMALL).open()
+        job(tmp_path, game=get_game("othello")).open()
+    for recipe, given, said in (
+        ("online", {}, "recipe='linear', you asked for 'online'"),
+        ("linear", {"games": 200, **SET, "generate.depth": 3}, "generate.depth=2, you asked for 3"),
+    ):
+        with pytest.raises(DataError, match=f"holds a run with {said}: choose another --run"):
+            Run(TTT, tmp_path, Recipe.load(recipe, TTT, given)).open()
 
 
 def test_a_damaged_run_json_is_written_again_without_losing_a_step(tmp_path: Path) -> None:
-    job, path = Run(get_game("tic_tac_toe"), tmp_path, SMALL), tmp_path / "run.json"
-    job.open()
-    job.once("match-a-b", "", lambda move: {"score": 0.5})
+    run, path = job(tmp_path), tmp_path / "run.json"
+    run.open()
+    run.once("match-a-b", "", lambda move: {"score": 0.5})
     good = path.read_text()
     for damaged in ("{", "[]", "{}", good.replace('"seed": 1', '"seed": 2')):
         path.write_text(damaged)
         with pytest.raises(
             DataError, match=r"run\.json is damaged \(.*\): delete it, and the command of this run, with"
         ):
-            job.open()
+            run.open()
     path.unlink()  # the remedy
-    other = Run(get_game("tic_tac_toe"), tmp_path, LearnConfig(**{**SMALL.__dict__, "seed": 2}))
     with pytest.raises(DataError, match=r"holds steps of another run, and no run\.json: remove it, or choose another"):
-        other.open()
-    job.open()
+        job(tmp_path, 2).open()
+    run.open()
     assert path.read_text() == good
-    assert job.once("match-a-b", "", lambda move: {"score": 0.7})["score"] == 0.5
+    assert run.once("match-a-b", "", lambda move: {"score": 0.7})["score"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -119,47 +132,28 @@ def test_a_damaged_run_json_is_written_again_without_losing_a_step(tmp_path: Pat
 def test_a_damaged_step_is_told_and_done_again(
     change: Callable[[str], str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    job = Run(get_game("tic_tac_toe"), tmp_path, SMALL)
-    job.once("match-a-b", "", lambda move: {"score": 0.5})
+    run_of = job(tmp_path)
+    run_of.once("match-a-b", "", lambda move: {"score": 0.5})
     path = tmp_path / "steps" / "match-a-b.json"
     path.write_text(change(path.read_text()))
-    assert job.once("match-a-b", "", lambda move: {"score": 0.7})["score"] == 0.7
+    assert run_of.once("match-a-b", "", lambda move: {"score": 0.7})["score"] == 0.7
     assert "match-a-b.json is damaged" in caplog.text
     assert ": the step is done again" in caplog.text
-    assert job.once("match-a-b", "", lambda move: {"score": 0.9})["score"] == 0.7
-
-
-def test_senseless_settings_are_refused_before_anything_is_played() -> None:
-    for settings, message in (
-        ({"generations": 0}, "generations=0: give a whole number from 1 to"),
-        ({"games": 99}, "games=99: give a whole number from 100 to"),
-        ({"match_pairs": 0}, "match_pairs=0: give a whole number from 1 to"),
-        ({"patience": 0}, "patience=0: give a whole number from 1 to"),
-        ({"gate": 1.0}, "gate=1.0: give a number from 0.5 to below 1"),
-        ({"gate": 0.4}, "gate=0.4: give a number from 0.5"),
-        ({"seed": -1}, "seed=-1: give a whole number from 0 to"),
-        ({"depth": 0}, "depth=0: give a whole number from 1 to"),
-        ({"match_depth": 0}, "match_depth=0: give a whole number from 1 to"),
-        ({"exploration": 7.0}, "exploration=7.0: give a number from 0 to 1"),
-        ({"random_plies": -3}, "random_plies=-3: give a whole number"),
-        ({"match_milliseconds": float("nan")}, "match_milliseconds=nan: give a number above 0"),
-    ):
-        with pytest.raises(EvallearnError, match=message):
-            LearnConfig(**settings)  # type: ignore[arg-type]
+    assert run_of.once("match-a-b", "", lambda move: {"score": 0.9})["score"] == 0.7
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:  # type: ignore[type-arg]
     """The folder of a run, for copies, and its result."""
     folder = tmp_path_factory.mktemp("finished") / "run"
-    return folder, learn(Run(get_game("tic_tac_toe"), folder, SMALL))
+    return folder, finish(job(folder)).to_json()
 
 
 def test_what_was_lost_or_damaged_is_made_again(tmp_path: Path, finished: tuple[Path, dict]) -> None:  # type: ignore[type-arg]
     folder, first = finished
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    job = Run(get_game("tic_tac_toe"), tmp_path, SMALL)
-    assert job.command.startswith("evallearn learn tic_tac_toe --seed=1 --generations=2 --games=200")
+    run = job(tmp_path)
+    assert run.command.startswith("evallearn learn tic_tac_toe --seed=1 --games=200 --set gate.generations=2")
     shutil.rmtree(tmp_path / "generation-1")
     (tmp_path / "evaluators" / "linear-0.safetensors").unlink()
     (tmp_path / "evaluators" / "linear.safetensors").unlink()
@@ -167,12 +161,12 @@ def test_what_was_lost_or_damaged_is_made_again(tmp_path: Path, finished: tuple[
     for name, text in (
         ("fit-linear-1", "{}"),
         ("gate-0-linear-0@depth=2-zero@depth=2", ""),
-        ("selfplay-0", "7"),
+        ("generate-0", "7"),
         ("match-random-handwritten_squares@depth=2", "["),
     ):
         assert (tmp_path / "steps" / f"{name}.json").exists()
         (tmp_path / "steps" / f"{name}.json").write_text(text)
-    assert without_clock(learn(job)) == without_clock(first)
+    assert without_clock(finish(run).to_json()) == without_clock(first)
 
 
 def test_a_gate_that_was_stopped_goes_on(tmp_path: Path, finished: tuple[Path, dict]) -> None:  # type: ignore[type-arg]
@@ -186,12 +180,11 @@ def test_a_gate_that_was_stopped_goes_on(tmp_path: Path, finished: tuple[Path, d
 
         yield move
 
-    cut = Run(get_game("tic_tac_toe"), tmp_path / "cut", SMALL, step=stops)
     with pytest.raises(KeyboardInterrupt):
-        learn(cut)
+        finish(job(tmp_path / "cut", step=stops))
     kept = next((tmp_path / "cut" / "matches").glob("gate-1-*/sets.jsonl"))
     assert len(kept.read_text().splitlines()) >= 5
-    assert without_clock(learn(Run(get_game("tic_tac_toe"), tmp_path / "cut", SMALL))) == without_clock(whole)
+    assert without_clock(finish(job(tmp_path / "cut")).to_json()) == without_clock(whole)
 
 
 @pytest.mark.long

@@ -8,7 +8,6 @@ import os
 import shlex
 import shutil
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import asdict, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,12 @@ from evallearn.cli import run
 from evallearn.core.checked import CHECKSUM, read_checked, write_checked
 from evallearn.core.game import Game
 from evallearn.errors import DataError, SpecError
-from evallearn.learn import LearnConfig, Run, budget, choose_config
-from evallearn.learn.budget import LEAST_SHARE, SECONDS, estimate
-from evallearn.learn.config import SCALED
-from evallearn.learn.speed import GameSpeed
+from evallearn.runs import Recipe, Run, budget
+from evallearn.runs.budget import LEAST_SHARE, SECONDS, choose, estimate, numbers, scaled_fields
+from evallearn.runs.recipe import PLAYED
+from evallearn.runs.speed import GameSpeed
+from evallearn.runs.stages import games_per_shard
+from evallearn.runs.verbs import Generate, SelfPlay
 
 
 def a_speed(*search_seconds: float, moves: float = 10.0, **more: float) -> GameSpeed:
@@ -57,10 +58,15 @@ def speed_is(monkeypatch: pytest.MonkeyPatch) -> Any:
     return set_it
 
 
-USUAL = {
-    "games": 12000, "match_pairs": 1000, "depth": 4, "match_depth": 4, "generations": 3, "match_milliseconds": 2.0,
-}  # fmt: skip
+NAMES = {"games": "0.games", "depth": "0.depth", "generations": "2.generations", "pairs": "2.pairs",
+         "match_depth": "2.depth", "milliseconds": "ladder.milliseconds"}  # fmt: skip
+USUAL = {"games": 12000, "pairs": 1000, "depth": 4, "match_depth": 4, "generations": 3, "milliseconds": 2.0}
 """What is chosen where there is time enough: what a game with compiled rules gets."""
+
+
+def linear(game: Game, **given: Any) -> Recipe:
+    """The default recipe; what is given goes by the short names."""
+    return Recipe.load("linear", game, {NAMES.get(k, k): v for k, v in given.items()})
 
 
 class Crowd(Takeaway):
@@ -76,13 +82,13 @@ class Crowd(Takeaway):
     ("game", "speed", "workers", "wanted"),
     [
         (Takeaway(), a_speed(1e-6, 1e-6, 1e-6, 1e-6), 2, USUAL),
-        (Takeaway(), a_speed(1e-4, 5e-4, 2e-3, 8e-3), 2, {"depth": 4, "generations": 3, "match_milliseconds": 8.0}),
-        (Takeaway(), a_speed(1e-3, 4e-3, 1e-2, 1.0), 2, {"depth": 3, "match_depth": 3, "match_milliseconds": 10.0}),
+        (Takeaway(), a_speed(1e-4, 5e-4, 2e-3, 8e-3), 2, {"depth": 4, "generations": 3, "milliseconds": 8.0}),
+        (Takeaway(), a_speed(1e-3, 4e-3, 1e-2, 1.0), 2, {"depth": 3, "match_depth": 3, "milliseconds": 10.0}),
         (Takeaway(), a_speed(5e-3, 9.0), 2, {"depth": 1, "match_depth": 1, "generations": 3}),
-        (Takeaway(), a_speed(0.4), 2, {"depth": 1, "games": 100, "match_pairs": 8, "generations": 1}),
+        (Takeaway(), a_speed(0.4), 2, {"depth": 1, "games": 100, "pairs": 8, "generations": 1}),
         (Takeaway(), a_speed(0.1), 16, {"depth": 1, "generations": 3}),
         (CoinRace(), a_speed(1e-2, luck_seconds=0.1), 2, {"depth": 1, "match_depth": 1}),
-        (Crowd(), a_speed(1e-4, 5e-4, 2e-3), 2, {"depth": 3, "match_pairs": 19}),
+        (Crowd(), a_speed(1e-4, 5e-4, 2e-3), 2, {"depth": 3, "pairs": 19}),
         (Takeaway(), a_speed(1e-3, 4e-3, moves=2000), 2, {"depth": 1}),
     ],
     ids=["quick", "usual", "slow", "slower", "slowest", "many cores", "dice", "many players", "long"],
@@ -91,12 +97,12 @@ def test_numbers_suit_the_speed(
     speed_is: Any, tmp_path: Path, game: Game, speed: GameSpeed, workers: int, wanted: dict[str, Any]
 ) -> None:
     speed_is(speed)
-    choice = choose_config(game, tmp_path, LearnConfig(), (), workers)
-    chosen = asdict(choice.config)
-    assert {name: chosen[name] for name in wanted} == wanted
-    assert choice.measured is not None
-    assert choice.measured["chosen"] == {name: chosen[name] for name in SCALED}
-    assert choice.measured["seconds"] == estimate(game, choice.config, speed, workers) <= 0.6 * SECONDS
+    recipe, measured = choose(game, tmp_path, linear(game), 1, workers)
+    chosen = numbers(recipe, scaled_fields(recipe))
+    assert {name: chosen[NAMES[name]] for name in wanted} == wanted
+    assert measured is not None
+    assert measured["chosen"] == chosen
+    assert measured["seconds"] == estimate(game, recipe, speed, workers) <= 0.6 * SECONDS
 
 
 times = st.floats(1e-6, 100.0)
@@ -107,41 +113,50 @@ times = st.floats(1e-6, 100.0)
 @drawn(st.tuples(times, times, times, times), st.floats(1, 5000), st.integers(1, 16), st.sampled_from((1, 2, 3, 6)))
 def test_no_run_takes_longer_than_it_may(search: Any, moves: float, workers: int, players: int) -> None:
     game = type("Some", (Takeaway,), {"n_players": players})()
-    speed, usual = a_speed(*sorted(search), moves=moves), replace(LearnConfig(), depth=4, match_depth=4)
-    found = budget.fit_into(game, usual, SCALED, speed, workers, 0.6 * SECONDS)
+    speed, usual = a_speed(*sorted(search), moves=moves), at_depth_4(game)
+    free = scaled_fields(usual)
+    found = budget.fit_into(game, usual, free, speed, workers, 0.6 * SECONDS)
     if found is None:
-        least = replace(budget._at_depth(usual, SCALED, 1, speed), games=100, match_pairs=8, generations=1)
+        least = budget._at_depth(usual, free, 1, speed)
+        least = least.changed({"0.games": 100, "2.pairs": 8, "ladder.pairs": 8, "2.generations": 1})
         assert estimate(game, least, speed, workers) > 0.6 * SECONDS
     else:
         assert estimate(game, found, speed, workers) <= 0.6 * SECONDS
-        assert found.games >= 12000 * LEAST_SHARE
+        assert numbers(found, ["0.games"])["0.games"] >= 12000 * LEAST_SHARE
+
+
+def at_depth_4(game: Game) -> Recipe:
+    return linear(game).changed({"0.depth": 4, "2.depth": 4, "ladder.depth": 4})
 
 
 def test_more_time_gives_more_games() -> None:
     speed = a_speed(1e-3, 4e-3, 1e-2, 2e-2)
-    usual = replace(LearnConfig(), depth=4, match_depth=4)
-    found = [budget.fit_into(Takeaway(), usual, SCALED, speed, 2, seconds) for seconds in (60, 600, 6000)]
-    work = [f.games * speed.game_seconds(f.depth) for f in found if f is not None and f.depth]
+    usual = at_depth_4(Takeaway())
+    free = scaled_fields(usual)
+    found = [budget.fit_into(Takeaway(), usual, free, speed, 2, seconds) for seconds in (60, 600, 6000)]
+    games = [numbers(f, ["0.games", "0.depth"]) for f in found if f is not None]
+    work = [n["0.games"] * speed.game_seconds(n["0.depth"]) for n in games]
     assert work == sorted(work)
     assert len(set(work)) == 3
 
 
 @pytest.mark.parametrize(
-    "asked", [{"games": 12000}, {"depth": 4}, {"match_pairs": 900, "match_depth": 3}, {"generations": 7}]
+    "asked", [{"games": 12000}, {"depth": 4}, {"pairs": 900, "match_depth": 3}, {"generations": 7}]
 )
 def test_what_is_given_is_kept_and_the_rest_suits_it(speed_is: Any, tmp_path: Path, asked: dict[str, Any]) -> None:
     speed_is(a_speed(0.01, 0.05, 0.1, 0.5))
-    choice = choose_config(Takeaway(), tmp_path, LearnConfig(**asked), list(asked), 2)
-    assert {name: getattr(choice.config, name) for name in asked} == asked
-    assert choice.measured is not None
-    assert set(choice.measured["chosen"]) == set(SCALED) - set(asked)
-    assert choice.config.match_pairs < 1000
+    recipe, measured = choose(Takeaway(), tmp_path, linear(Takeaway(), **asked), 1, 2)
+    keys = {NAMES[name]: value for name, value in asked.items()}
+    assert numbers(recipe, keys) == keys
+    assert measured is not None
+    assert set(measured["chosen"]) == set(scaled_fields(recipe)) - set(keys)
+    assert recipe.ladder.pairs < 1000
 
 
 def test_with_all_numbers_given_nothing_is_measured(speed_is: Any, tmp_path: Path) -> None:
     made = speed_is(SLOW)
-    config = LearnConfig(games=500, depth=2, match_depth=2, match_pairs=10, match_milliseconds=1.0, generations=1)
-    assert choose_config(Takeaway(), tmp_path, config, SCALED, 2) == budget.Choice(config)
+    recipe = linear(Takeaway(), **dict.fromkeys(scaled_fields(linear(Takeaway())), 100))
+    assert choose(Takeaway(), tmp_path, recipe, 1, 2) == (recipe, None)
     assert made == []
 
 
@@ -150,10 +165,11 @@ def test_a_game_with_compiled_rules_is_not_measured(
     speed_is: Any, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, game = speed_is(SLOW), get_game(name)
-    assert choose_config(game, tmp_path, LearnConfig(), (), 2) == budget.Choice(LearnConfig())
+    recipe = linear(game)
+    assert choose(game, tmp_path, recipe, 1, 2) == (recipe, None)
     assert made == []
-    assert Run(game, tmp_path, LearnConfig()).command == f"evallearn learn {name} --seed=1"
-    assert Run(game, tmp_path, LearnConfig(games=100)).games_per_shard == 64
+    assert Run(game, tmp_path, recipe).command == f"evallearn learn {name} --seed=1"
+    assert shards(Run(game, tmp_path, linear(game, games=100))) == 64
 
 
 @pytest.mark.parametrize(
@@ -174,27 +190,30 @@ def test_a_game_that_is_too_slow_is_refused_with_the_command_that_takes_it_anywa
 ) -> None:
     speed_is(speed)
     with pytest.raises(SpecError, match=says) as refused:
-        choose_config(Takeaway(), tmp_path / "run", LearnConfig(seed=3), (), 2)
+        choose(Takeaway(), tmp_path / "run", linear(Takeaway()), 3, 2)
     assert not (tmp_path / "run").exists()
     command = str(refused.value).rpartition("measured: ")[2]
     assert command == (
-        "evallearn learn toys:Takeaway --seed=3 --generations=1 --games=100 --depth=1 --match-depth=1 --match-pairs=8 "
-        "--match-milliseconds=5000.0"
+        "evallearn learn toys:Takeaway --seed=3 --set generate.games=100 --set generate.depth=1 --set "
+        "gate.generations=1 --set gate.pairs=8 --set gate.depth=1 --set ladder.pairs=8 --set ladder.depth=1 --set "
+        "ladder.milliseconds=5000.0"
     )
 
 
 def test_who_names_a_number_may_wait_longer(speed_is: Any, tmp_path: Path) -> None:
     speed_is(a_speed(5.0))
-    choice = choose_config(Takeaway(), tmp_path, LearnConfig(games=200), ["games"], 2)
-    assert choice.measured is not None
-    assert choice.measured["seconds"] > 10 * SECONDS
-    assert (choice.config.games, choice.config.match_pairs, choice.config.generations) == (200, 8, 1)
+    recipe, measured = choose(Takeaway(), tmp_path, linear(Takeaway(), games=200), 1, 2)
+    assert measured is not None
+    assert measured["seconds"] > 10 * SECONDS
+    assert [*numbers(recipe, ("0.games", "2.pairs", "2.generations")).values()] == [200, 8, 1]
 
 
 def test_what_cannot_be_learned_is_refused_before_anything_is_measured(speed_is: Any, tmp_path: Path) -> None:
     made = speed_is(SLOW)
-    with pytest.raises(SpecError, match="use --target outcome"):
-        choose_config(Takeaway(), tmp_path, LearnConfig(target="td"), (), 2)
+    recipe = tmp_path / "own.toml"
+    recipe.write_text('help = "x"\n' + "\n".join(f'[[stage]]\nverb = "{verb}"\ngames = 100' for verb in PLAYED))
+    with pytest.raises(SpecError, match="two-player zero-sum game without chance; use --recipe linear"):
+        choose(Takeaway(), tmp_path, Recipe.load(recipe, Takeaway()), 1, 2)
     assert made == []
 
 
@@ -237,14 +256,18 @@ def test_it_says_what_it_will_do_and_how_long_that_takes(bare: tuple[Path, str])
     for part in (
         "long_takeaway has no compiled rules, which makes it about 100 times slower; examples/domineering_compiled.py",
         "takes about 6 min; processes: 1, each at 10,000 positions a second",
-        "generations: 1, each of 100 games at depth 1; matches: 8 openings at depth 1, a fifth of them at 2 ms a move",
-        "without a measurement: evallearn learn toys:LongTakeaway --seed=1 --generations=1 --games=100 --depth=1 "
-        "--match-depth=1 --match-pairs=8 --match-milliseconds=2.0",
+        "generate: 100 games at depth 1",
+        "gate: generations: 1; matches: 8 openings at depth 1",
+        "ladder: 8 openings at depth 1, a fifth of them at 2 ms a move",
+        "without a measurement: evallearn learn toys:LongTakeaway --seed=1 --set generate.games=100 --set "
+        "generate.depth=1 --set gate.generations=1",
     ):
         assert part in said
     found = json.loads((folder / "result.json").read_text())
     assert found["measured"] == json.loads((folder / "run.json").read_text())["measured"]
-    assert found["measured"]["chosen"] == {name: found["settings"][name] for name in SCALED}
+    recipe = linear(LongTakeaway())
+    chosen = {recipe.dotted(key): value for key, value in found["measured"]["chosen"].items()}
+    assert chosen == {key: found["settings"][key] for key in map(recipe.dotted, scaled_fields(recipe))}
     assert found["command"] in said
 
 
@@ -279,7 +302,7 @@ def test_a_rerun_goes_on_with_the_chosen_numbers(bare: tuple[Path, str], tmp_pat
     (tmp_path / "run" / "evaluators" / "linear-0.safetensors").unlink()
     code, again = learned(tmp_path / "run")
     assert code == 0
-    assert again.splitlines()[1:4] == said.splitlines()[1:4]
+    assert again.splitlines()[1:6] == said.splitlines()[1:6]
     name = Path("evaluators/linear-0.safetensors")
     assert (tmp_path / "run" / name).read_bytes() == (folder / name).read_bytes()
 
@@ -287,18 +310,17 @@ def test_a_rerun_goes_on_with_the_chosen_numbers(bare: tuple[Path, str], tmp_pat
 @pytest.mark.usefixtures("_nothing_is_measured")
 def test_other_numbers_than_the_chosen_ones_are_refused(bare: tuple[Path, str], tmp_path: Path) -> None:
     code, said = learned(bare[0], "--games=300")
-    assert (code, "holds a run with games=100, you asked for 300: choose another --run" in said) == (2, True)
-    Run(LongTakeaway(), tmp_path, LearnConfig(games=700)).open()
+    assert (code, "holds a run with generate.games=100, you asked for 300: choose another --run" in said) == (2, True)
+    Run(LongTakeaway(), tmp_path, linear(LongTakeaway(), games=700)).open()
     code, said = learned(tmp_path)
-    assert (code, "holds a run with games=700, you asked for 12000: choose another --run" in said) == (2, True)
+    assert (code, "holds a run with generate.games=700, you asked for 12000: choose another --run" in said) == (2, True)
 
 
 def test_as_many_games_are_played_as_were_counted(bare: tuple[Path, str]) -> None:
     folder, _ = bare
     steps = [json.loads(p.read_text()) for p in (folder / "steps").glob("*.json")]
-    config = LearnConfig(**{name: n for name, n in json.loads((folder / "run.json").read_text()).items()
-                            if name in LearnConfig.__dataclass_fields__})  # fmt: skip
-    own, *matches = budget._games(LongTakeaway(), config)
+    recipe, _ = choose(LongTakeaway(), folder, linear(LongTakeaway()), 1, 1)
+    own, *matches = budget._games(LongTakeaway(), recipe)
     assert own == sum(s["games"] for s in steps if "checksum" in s)
     assert sum(matches) == sum(s["games"] for s in steps if "elo" in s)
 
@@ -317,7 +339,7 @@ def test_ctrl_c_during_the_measurement_leaves_nothing(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     "measured",
     [7, [], {}, {"chosen": 7}, {"chosen": {"games": 1.5}}, {"chosen": {"games": "100"}}, {"chosen": {"seed": 7}},
-     {"seconds": math.inf}, {"seconds": "x"}, {"speed": 7}, {"speed": {}}],
+     {"chosen": {"0.games": 1.5}}, {"seconds": math.inf}, {"seconds": "x"}, {"speed": 7}, {"speed": {}}],
     ids=str,
 )  # fmt: skip
 def test_a_damaged_choice_is_refused(tmp_path: Path, bare: tuple[Path, str], measured: Any) -> None:
@@ -326,8 +348,30 @@ def test_a_damaged_choice_is_refused(tmp_path: Path, bare: tuple[Path, str], mea
     stored["measured"] = {**whole, **measured} if isinstance(measured, dict) and measured else measured
     write_checked(tmp_path / "run.json", stored)
     with pytest.raises(DataError, match=r"run.json is damaged: remove the folder"):
-        choose_config(LongTakeaway(), tmp_path, LearnConfig(), (), 2)
+        choose(LongTakeaway(), tmp_path, linear(LongTakeaway()), 1, 2)
 
 
 def test_few_games_lie_in_many_files(tmp_path: Path) -> None:
-    assert [Run(Takeaway(), tmp_path, LearnConfig(games=n)).games_per_shard for n in (100, 640, 12000)] == [1, 10, 64]
+    assert [shards(Run(Takeaway(), tmp_path, linear(Takeaway(), games=n))) for n in (100, 640, 12000)] == [1, 10, 64]
+
+
+def shards(run: Run) -> int:
+    stage = run.recipe.stages[0]
+    assert isinstance(stage, Generate)
+    return games_per_shard(run, stage)
+
+
+def test_minutes_are_shared_by_the_stages_of_any_run(speed_is: Any, tmp_path: Path) -> None:
+    game = get_game("checkers")
+    speed = a_speed(1e-5, 1e-4, moves=60.0, positions_per_second=3e5)
+    speed_is(speed)
+    recipe, measured = choose(game, tmp_path, Recipe.load("generations", game, {"minutes": 5}), 1, 2)
+    first, *rest = recipe.stages
+    assert isinstance(first, SelfPlay)
+    assert (first.games, first.learning.schedule.shape) == (None, "constant")
+    assert first.minutes == pytest.approx(5 / 3)
+    assert measured is not None
+    assert measured["seconds"] <= 0.6 * 60 * 5 * 2 / 3
+    assert all(stage.games < 3000 for stage in rest if isinstance(stage, Generate))
+    by_clock = Recipe.load("patterns", game, {"minutes": 2})
+    assert choose(game, tmp_path, by_clock, 1, 2) == (by_clock, None)
