@@ -18,7 +18,7 @@ from time import perf_counter
 import evallearn.arena.match as match
 from evallearn import get_game
 from evallearn.agents import parse_agent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import EvallearnError
 
@@ -31,10 +31,10 @@ def measure(game_name: str, names: list[str], games: int, *, quick: bool) -> dic
     match.QUICK_SETS = 1 if quick else games
     game = get_game(game_name)
     agents = parse_agent(names[0], game, trust=FULL_TRUST), parse_agent(names[1], game, trust=FULL_TRUST)
-    play_match(game, *agents, MatchConfig(pairs=2))  # kernels are compiled before the clock runs
+    play_match(game, *agents, MatchSettings(pairs=2))  # kernels are compiled before the clock runs
     with tempfile.TemporaryDirectory() as folder:
         start = perf_counter()
-        found = play_match(game, *agents, MatchConfig(pairs=games // 2), folder=Path(folder))
+        found = play_match(game, *agents, MatchSettings(pairs=games // 2), folder=Path(folder))
         total = perf_counter() - start
     return {"games": found.games, "moves": sum(found.moves), "seconds": total, "searching": sum(found.seconds)}
 

@@ -1,17 +1,17 @@
-"""How strong is backgammon with an Eval? Against GNU Backgammon's judgement, Tesauro's pubeval, and GNU Backgammon.
+"""How strong is backgammon with an evaluator? Against GNU Backgammon's judgement, Tesauro's pubeval, and GNU Backgammon.
 
     python benchmarks/backgammon_strength.py reference WHO [--depth N]       equity lost per decision, in millipoints
     python benchmarks/backgammon_strength.py pubeval   WHO [--games 10000]   points per game
     python benchmarks/backgammon_strength.py gnubg     WHO [--games 1000] [--luck]
 
 WHO is a .safetensors file, handwritten:NAME or any other agent; also gnubg:0, and pubeval itself. Depth 1 is what
-GNU Backgammon calls 0 plies: take the best position after the move, by the Eval alone; depth 2 is 1 ply. Every dice
-sequence is played twice with the seats swapped, and the standard errors are those of the pairs.
+GNU Backgammon calls 0 plies: take the best position after the move, by the evaluator alone; depth 2 is 1 ply. Every
+dice sequence is played twice with the seats swapped, and the standard errors are those of the pairs.
 
 `reference`: 1,000 unforced decisions with GNU Backgammon's 2-ply equity of every move. Four strata are weighted by
-their share in real games. The static Eval is also compared with the equity of each position before the roll, at 0 and
-2 plies. `gnubg` plays the networks of the package gnubg-nn; --luck takes the luck of the dice off, as judged by the
-same networks (0.3 s of a core per game), or with `--luck own` by the Eval itself.
+their share in real games. The static evaluator is also compared with the equity of each position before the roll, at 0
+and 2 plies. `gnubg` plays the networks of the package gnubg-nn; --luck takes the luck of the dice off, as judged by the
+same networks (0.3 s of a core per game), or with `--luck own` by the evaluator itself.
 Data are read from ../shared/reference; where they or the package are absent, it says so and ends.
 """
 
@@ -31,7 +31,7 @@ from pubeval import PubevalAgent, play_pairs, read_weights
 
 from evallearn import get_game, parse_agent, play_match
 from evallearn.agents import Agent, SearchAgent, split_limits
-from evallearn.arena import MatchConfig
+from evallearn.arena import MatchSettings
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
 from evallearn.core.shares import Share, counted, share_of
@@ -65,7 +65,7 @@ def game_of(given: argparse.Namespace) -> Game:
     what = split_limits(given.who)[0]
     name = given.game or (read_header(what)["game"] if what.endswith(SUFFIX) and ":" not in what else "backgammon")
     if name.partition(",")[0] != "backgammon":
-        raise SpecError(f"{what} is an Eval of {name}: this benchmark plays backgammon")
+        raise SpecError(f"{what} is an evaluator of {name}: this benchmark plays backgammon")
     return get_game(name)
 
 
@@ -127,7 +127,7 @@ def losses(agent: Agent, rows: list[dict[str, Any]], shares: dict[str, float]) -
 
 
 def static_errors(evaluator: Evaluator, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Root mean squares of the Eval's equity before the roll less that of the reference, in points."""
+    """Root mean squares of the evaluator's equity before the roll less that of the reference, in points."""
     states: list[Any] = [evaluator.game.from_text(row["id"]) for row in rows]
     values = np.array([evaluator.evaluate(s, s.player) for s in states])
     strata = np.array([row["stratum"] for row in rows])
@@ -157,7 +157,7 @@ def show_reference(found: dict[str, Any]) -> None:
         )
     for column, row in found.get("static", {}).items():
         parts = ", ".join(f"{name} {value:.4f}" for name, value in row["strata"].items())
-        print(f"  static Eval against {column[1]} plies: RMSE {row['rmse']:.4f} points ({parts})")
+        print(f"  static evaluator against {column[1]} plies: RMSE {row['rmse']:.4f} points ({parts})")
 
 
 # --- matches ---------------------------------------------------------------------------------------------------------
@@ -194,7 +194,9 @@ def gnubg(given: argparse.Namespace) -> dict[str, Any]:
     game, pairs = game_of(given), pairs_of(given, 1000)
     agent, rival = agent_of(given, game), parse_agent("gnubg:0", game, trust=FULL_TRUST)
     judge = {None: "none", "gnubg": "gnubg:0", "own": split_limits(given.who)[0]}[given.luck]
-    found = play_match(game, agent, rival, MatchConfig(pairs=pairs, seed=given.seed, luck=judge), workers=given.workers)
+    found = play_match(
+        game, agent, rival, MatchSettings(pairs=pairs, seed=given.seed, luck=judge), workers=given.workers
+    )
     figures = {
         "who": agent.name, "rival": rival.name, "games": found.games, "seed": given.seed,
         "points_per_game": found.margin.value, "standard_error": found.margin.standard_error,

@@ -1,4 +1,4 @@
-"""How strong is checkers with an Eval? Endgames with a known value, and matches at equal nodes.
+"""How strong is checkers with an evaluator? Endgames with a known value, and matches at equal nodes.
 
     python benchmarks/checkers_strength.py endgames [EVAL] [--nodes N]            how often is the exact value kept?
     python benchmarks/checkers_strength.py match    [EVAL] [--nodes N] [--pairs P]  against both hand-written ones
@@ -22,7 +22,7 @@ from strength_command import run, show
 
 from evallearn import get_game, parse_agent, play_match
 from evallearn.agents import Agent
-from evallearn.arena import MatchConfig
+from evallearn.arena import MatchSettings
 from evallearn.core.shares import counted
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import DataError
@@ -83,7 +83,7 @@ def endgames(given: argparse.Namespace) -> None:
 
 def match(given: argparse.Namespace) -> None:
     """A line per hand-written heuristic."""
-    config = MatchConfig(pairs=given.pairs, seed=given.seed)
+    config = MatchSettings(pairs=given.pairs, seed=given.seed)
     for rival in given.rivals:
         agents = (parse_agent(f"{who}@nodes={given.nodes}", GAME, trust=FULL_TRUST) for who in (given.eval, rival))
         show(play_match(GAME, *agents, config, workers=given.workers))

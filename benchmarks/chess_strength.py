@@ -1,4 +1,4 @@
-"""How strong is chess with an Eval? Tactics, a ladder against GNU Chess, a match at equal nodes.
+"""How strong is chess with an evaluator? Tactics, a ladder against GNU Chess, a match at equal nodes.
 
     python benchmarks/chess_strength.py wac    [EVAL] [--nodes N]              how many of 300 tactical positions?
     python benchmarks/chess_strength.py ladder [EVAL] [--nodes N] [--depths 2 3 4]    against `gnuchess --uci`
@@ -20,7 +20,7 @@ from strength_command import run, show
 
 from evallearn import get_game, parse_agent, play_match
 from evallearn.agents import Agent
-from evallearn.arena import MatchConfig, MatchResult
+from evallearn.arena import MatchResult, MatchSettings
 from evallearn.core.game import State
 from evallearn.core.shares import counted
 from evallearn.core.trust import FULL_TRUST
@@ -84,17 +84,17 @@ def ladder(given: argparse.Namespace) -> None:
     """A line per depth of GNU Chess."""
     path = needed(OPENINGS)
     for depth in given.depths:
-        config = MatchConfig(openings=path, pairs=len(path.read_text().split("\n")))
+        config = MatchSettings(openings=path, pairs=len(path.read_text().split("\n")))
         show(play(given, f"uci:gnuchess --uci@depth={depth}", config))
 
 
 def match(given: argparse.Namespace) -> None:
-    """Against the hand-written Eval."""
-    show(play(given, f"{given.rival}@nodes={given.nodes}", MatchConfig(pairs=given.pairs, seed=given.seed)))
+    """Against the hand-written evaluator."""
+    show(play(given, f"{given.rival}@nodes={given.nodes}", MatchSettings(pairs=given.pairs, seed=given.seed)))
 
 
-def play(given: argparse.Namespace, rival: str, config: MatchConfig) -> MatchResult:
-    """A match of the Eval at --nodes."""
+def play(given: argparse.Namespace, rival: str, config: MatchSettings) -> MatchResult:
+    """A match of the evaluator at --nodes."""
     mine = parse_agent(f"{given.eval}@nodes={given.nodes}", GAME, trust=FULL_TRUST)
     return play_match(GAME, mine, parse_agent(rival, GAME, trust=FULL_TRUST), config, workers=given.workers)
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.train import Batch, LinearEvalTrainer
+from evallearn.train import Batch, LinearFitter
 
 METHODS = ("ridge", "lasso", "elasticnet", "logistic", "wdl", "sgd")
 ROWS = 65536
@@ -63,7 +63,7 @@ def measure(method: str, options: argparse.Namespace) -> dict[str, Any]:
     stream = Synthetic(options.records, options.features, options.phases, options.draws)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     start, worked = time.perf_counter(), time.process_time()
-    fitted = LinearEvalTrainer(method=method, taper=options.taper, epochs=options.epochs).fit(stream)
+    fitted = LinearFitter(method=method, tapered=options.tapered, epochs=options.epochs).fit(stream)
     seconds, worked = time.perf_counter() - start, time.process_time() - worked
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found, true = fitted.weights_.mean(axis=0), stream.weights.astype(np.float64)
@@ -87,8 +87,8 @@ def main() -> int:
     parser.add_argument("--features", type=int, default=32)
     parser.add_argument("--phases", type=int, default=1)
     parser.add_argument("--draws", type=float, default=0.2, help="share of games without a winner")
-    parser.add_argument("--epochs", type=int, default=LinearEvalTrainer().epochs, help="of sgd")
-    parser.add_argument("--taper", action="store_true")
+    parser.add_argument("--epochs", type=int, default=LinearFitter().epochs, help="of sgd")
+    parser.add_argument("--tapered", action="store_true")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--json", help="write the figures to this file")
     parser.add_argument("--one", choices=METHODS, help=argparse.SUPPRESS)  # this process is a child

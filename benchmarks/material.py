@@ -2,7 +2,7 @@
 
     python benchmarks/material.py [--games 4000] [--depth 2] [--records 6000] [--seed 1]
 
-An Eval of the five kinds of pieces, of where kings stand and of passed pawns, the same in all phases, begins with
+An evaluator of the five kinds of pieces, of where kings stand and of passed pawns, the same in all phases, begins with
 weights of 0 and plays against itself: with pieces alone it could not mate, and a queen more would be a draw; and what a
 pawn is worth that will soon be a queen would be booked on all pawns. Then it plays games that are recorded, and the
 outcomes are fitted where all exchanges are over. Books say 1, 3, 3, 5, 9.
@@ -20,9 +20,9 @@ import numpy as np
 from evallearn import get_game
 from evallearn.agents import SearchAgent
 from evallearn.core.search import Limits
-from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
+from evallearn.data import Dataset, RecordSettings, generate_records
 from evallearn.evaluators import LinearEval
-from evallearn.train import ArrayStream, LinearEvalTrainer
+from evallearn.train import ArrayStream, LinearFitter
 from evallearn.train.leaves import QuietStream
 from evallearn.train.models.linear import LinearModel
 from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
@@ -70,13 +70,13 @@ def by_treestrap(options: argparse.Namespace) -> LinearEval:
 def by_texel(evaluator: LinearEval, options: argparse.Namespace) -> None:
     game, start = evaluator.game, time.perf_counter()
     agent = SearchAgent(game, evaluator, Limits(depth=2), random_ties=True)
-    config = SelfPlayConfig(games=options.records, seed=options.seed, random_plies=12, exploration=0.0)
+    config = RecordSettings(games=options.records, seed=options.seed, opening_plies=12, epsilon=0.0)
     with tempfile.TemporaryDirectory() as folder:
-        run_selfplay(folder, game, [agent, agent], config, workers=options.workers)
+        generate_records(folder, game, [agent, agent], config, workers=options.workers)
         batches = list(QuietStream(Dataset(folder, game=game), evaluator).batches("all"))
     x, y, of = (np.concatenate([getattr(b, k) for b in batches]) for k in ("features", "outcome", "game"))
     columns = [game.feature_names.index(name) for name in PIECES + OTHERS]
-    fitted = LinearEvalTrainer().fit(ArrayStream(x[:, columns], y, game=of, test_share=0.0))
+    fitted = LinearFitter().fit(ArrayStream(x[:, columns], y, game=of, test_share=0.0))
     seconds = time.perf_counter() - start
     tell(f"texel, {options.records:,} games, {len(y):,} positions, {seconds / 60:.1f} min", fitted.weights_[0, :5])
 

@@ -113,16 +113,16 @@ class TorchLoop:
             return (self.game.utility(s, player) > (self.levels[:-1] + self.levels[1:]) / 2).float()
         with torch.no_grad():
             y = self.net(self.inputs(s))
-        return y if self.game.viewer(s) == player else 1 - y.flip(0)
+        return y if self.game.observer(s) == player else 1 - y.flip(0)
 
     def inputs(self, s: Any) -> torch.Tensor:
-        return torch.tensor(self.game.features(s, self.game.viewer(s)), dtype=torch.float32)
+        return torch.tensor(self.game.features(s, self.game.observer(s)), dtype=torch.float32)
 
     def play(self) -> int:
         """One game; every move teaches the position before its roll."""
         game, s, steps = self.game, self.game.initial(), self.levels.diff()
         while not game.is_terminal(s):
-            x, viewer = self.inputs(s), game.viewer(s)
+            x, observer = self.inputs(s), game.observer(s)
             if game.to_play(s) == CHANCE:
                 outcomes, odds = zip(*game.chances(s), strict=True)
                 s = game.result(s, self.rng.choices(outcomes, odds)[0])
@@ -132,7 +132,7 @@ class TorchLoop:
                 worth = float(steps @ chances)
                 if worth > highest:
                     best, highest, following = after, worth, chances
-            target = following if player == viewer else 1 - following.flip(0)
+            target = following if player == observer else 1 - following.flip(0)
             self.optimizer.zero_grad()
             torch.nn.functional.binary_cross_entropy(self.net(x), target).backward()
             self.optimizer.step()

@@ -10,7 +10,7 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 if TYPE_CHECKING:
     from evallearn.compiled.hooks import CACHE, H1, N_WORDS, State
     from evallearn.compiled.vectors import add_rows
-    from evallearn.evaluators.net_kernel import active, conclude, predict_outcomes, sees
+    from evallearn.evaluators.net_kernel import active, conclude, observing_player, predict_outcomes
 
 
 @njit(cache=CACHE, nogil=True)
@@ -29,7 +29,7 @@ def find(words, box, places, values, counts):
     params = box[0]
     for i in range(len(words)):
         s = State(*to_fixed_tuple(words[i], N_WORDS))
-        counts[i] = active(s, sees(s), params)
+        counts[i] = active(s, observing_player(s), params)
         for j in range(counts[i]):
             places[i, j] = params.places[j]
             values[i, j] = params.values[j]

@@ -1,14 +1,14 @@
-"""Learned nets against learned linear Evals at equal time per move: Othello, Connect Four, checkers, chess.
+"""Learned nets against learned linear evaluators at equal time per move: Othello, Connect Four, checkers, chess.
 
     python benchmarks/neural_vs_linear.py GAME [--time-ms 10] [--pairs 100] [--run runs/neural_vs_linear]
 
 1. Short runs: a net by each target (td without searches; td, tdleaf, rootstrap, treestrap with searches of depth 2),
    about as long as each other. It sees the game's named features; in Othello and Connect Four another one sees the
    squares, inputs of 0 or 1.
-2. Each plays the zoo's linear Eval at equal nodes. The best learns anew, `LONG` times as long.
+2. Each plays the zoo's linear evaluator at equal nodes. The best learns anew, `LONG` times as long.
 3. That net plays as it is, or quantised with the sums of its first layer kept from position to position (NNUE),
-   whichever searches faster: at equal time per move against the zoo's linear Eval; the net of features also against
-   its pattern tables, where there are some.
+   whichever searches faster: at equal time per move against the zoo's linear evaluator; the net of features also
+   against its pattern tables, where there are some.
 
 What is done is kept in the folder, so that the same command goes on where it stopped.
 """
@@ -28,13 +28,13 @@ from strength_command import ended, show
 import evallearn
 from evallearn import get_game
 from evallearn.agents import SearchAgent
-from evallearn.arena import MatchConfig, MatchResult, play_match
+from evallearn.arena import MatchResult, MatchSettings, play_match
 from evallearn.bench.speed import Contestant, positions
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.files import write_json
 from evallearn.core.game import Game, State
 from evallearn.core.search import Limits
-from evallearn.evaluators import load_evaluator, save_evaluator
+from evallearn.evaluators import load_evaluator, save
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import quantise
 from evallearn.train import NetModel, Rounds, Schedule, SelfPlaySettings, SelfPlayTrainer
@@ -80,17 +80,17 @@ def learn(name: str, view: str, how: tuple[str, int], games: int, folder: Path) 
           f"loss {training.progress.error:.4f}", flush=True)  # fmt: skip
     net = training.freeze({"core_seconds": seconds})
     assert isinstance(net, NetEval)
-    save_evaluator(net, path)
+    save(net, path)
     return net
 
 
 def agent(name: str, evaluator: Evaluator, called: str, limits: Limits) -> SearchAgent:
-    """Of the game `name`, whatever its Eval sees of it."""
+    """Of the game `name`, whatever its evaluator sees of it."""
     return SearchAgent(get_game(name), evaluator, limits, name=called)
 
 
 def trial(name: str, view: str, how: tuple[str, int], games: int, folder: Path) -> float:
-    """The score of a short run against the linear Eval, at equal nodes."""
+    """The score of a short run against the linear evaluator, at equal nodes."""
     path = folder / f"{name}-{view}-{how[0]}-{how[1]}-{games}.json"
     if path.exists():
         return float(json.loads(path.read_text())["score"])
@@ -99,7 +99,7 @@ def trial(name: str, view: str, how: tuple[str, int], games: int, folder: Path) 
         get_game(name),
         agent(name, net, f"{view} {how[0]} {how[1]}", limits),
         agent(name, evallearn.load(f"{name}/linear"), "linear", limits),
-        MatchConfig(pairs=TRIAL_PAIRS),
+        MatchSettings(pairs=TRIAL_PAIRS),
     )
     show(found)
     write_json(path, {"score": found.score, "elo": found.elo.elo})
@@ -132,7 +132,7 @@ def matched(name: str, net: Evaluator, what: str, rival: str, asked: argparse.Na
         get_game(name),
         agent(name, net, what, limits),
         agent(name, evallearn.load(f"{name}/{rival}"), rival, limits),
-        MatchConfig(pairs=asked.pairs, seed=2),
+        MatchSettings(pairs=asked.pairs, seed=2),
         folder=asked.run / f"{name}-{what.replace(' ', '-')}-{rival}-{asked.time_ms}ms",
     )
     show(found)

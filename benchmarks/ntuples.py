@@ -4,8 +4,8 @@
     python benchmarks/ntuples.py connect_four --file c4.safetensors         measures a file, learns nothing
 
 Connect Four against exact values (BitBully): in how many of 812 positions the choice keeps the outcome, 1-ply and by
-alpha-beta; in how many of 67,557 positions after 8 plies the Eval has the right sign (draws left out). The data are
-read from ../shared/reference; where they are absent, it says so and ends. `othello_league.py` measures Othello.
+alpha-beta; in how many of 67,557 positions after 8 plies the evaluator has the right sign (draws left out). The data
+are read from ../shared/reference; where they are absent, it says so and ends. `othello_league.py` measures Othello.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from evallearn import get_game
 from evallearn.core.game import Game, State
 from evallearn.core.search import Limits
 from evallearn.core.shares import Share, counted
-from evallearn.evaluators import PatternEval, load_evaluator, save_evaluator
+from evallearn.evaluators import PatternEval, load_evaluator, save
 from evallearn.evaluators.batch import evaluate_words
 from evallearn.search import AlphaBeta
 from evallearn.train.models.patterns import PatternModel
@@ -50,7 +50,7 @@ def solved_positions(game: Game) -> list[tuple[State, dict[Any, int]]]:
 
 
 def keeps_by_one_ply(evaluator: PatternEval, positions: list[tuple[State, dict[Any, int]]]) -> Share:
-    """The share of positions in which the action with the best Eval after it keeps the outcome."""
+    """The share of positions in which the action with the best evaluator after it keeps the outcome."""
     game, kept = evaluator.game, 0
     after = [game.result(s, a) for s, values in positions for a in values]
     worth = iter((-evaluator.evaluate_batch(after, [game.to_play(s) for s in after])).tolist())
@@ -68,7 +68,7 @@ def keeps_by_search(evaluator: PatternEval, positions: list[tuple[State, dict[An
 
 
 def right_signs(evaluator: PatternEval) -> Share:
-    """The share of the won and lost positions after 8 plies whose sign the Eval has."""
+    """The share of the won and lost positions after 8 plies whose sign the evaluator has."""
     game, words, signs = evaluator.game, [], []
     with gzip.open(REFERENCE / "connect_four/c4_8ply_67557.csv.gz", "rt", newline="") as file:
         for row in csv.DictReader(file):
@@ -121,7 +121,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--games", type=int, help="instead of minutes; the step shrinks to nothing at the end")
     parser.add_argument("--set")
-    parser.add_argument("--file", type=Path, help="measure this Eval")
+    parser.add_argument("--file", type=Path, help="measure this evaluator")
     parser.add_argument("--out", type=Path, help="keep what was learned")
     parser.add_argument("--depth", type=int, default=6)
     parser.add_argument("--temporal-coherence", action=argparse.BooleanOptionalAction)
@@ -137,7 +137,7 @@ def main() -> int:
     evaluator = load_evaluator(options.file, game) if options.file else learn(game, options)
     assert isinstance(evaluator, PatternEval)
     if options.out:
-        path = save_evaluator(evaluator, options.out)
+        path = save(evaluator, options.out)
         print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
     if game.name == "connect_four":
         measure_connect_four(evaluator, options.depth)

@@ -1,4 +1,4 @@
-"""How strong is a pattern Eval of Othello among the published 1-ply players?
+"""How strong is a pattern evaluator of Othello among the published 1-ply players?
 
     python benchmarks/othello_league.py FILE [--games 10000]      FILE against SWH, and against all on the Lucas boards
     python benchmarks/othello_league.py NAME                      a published player in its place, e.g. SWH
@@ -31,7 +31,7 @@ from evallearn.games.othello.rules import RULES, State
 REFERENCE = Path(__file__).resolve().parents[2] / "shared/reference/othello"
 RANDOM_RATE = 0.1
 FINISHED = 1e6
-"""Weighs the result of a finished game above any Eval."""
+"""Weighs the result of a finished game above any evaluator."""
 N_CELLS = Othello.n_cells
 BEST = "JaskowskiSzubert2015CoCMAES-4+2x2"
 
@@ -95,7 +95,7 @@ def read_ntuple(path: Path) -> Player:
 
 
 def of_eval(evaluator: PatternEval) -> Player:
-    """Our Eval judges as the player who is to move next sees it: own discs 1, those of the one who moved 2."""
+    """Our evaluator judges as the player who is to move next sees it: own discs 1, those of the one who moved 2."""
     layout = evaluator.layout
     places = [list(place) for _, place in layout.places]
     strides = [[int(layout.codes[cell, 1, p]) for cell in place] for p, place in enumerate(places)]
@@ -229,7 +229,7 @@ def find(text: str) -> Player:
     evaluator = load_evaluator(Path(text), Othello())
     if not isinstance(evaluator, PatternEval):
         raise EvaluatorError(
-            f"{text} is a {evaluator.kind} Eval, and this league plays only patterns: give one of those"
+            f"{text} is a {evaluator.kind} evaluator, and this league plays only patterns: give one of those"
         )
     return of_eval(evaluator)
 

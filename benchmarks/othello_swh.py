@@ -26,7 +26,7 @@ from evallearn.games.othello.rules import RULES, State
 SWH = Path(__file__).resolve().parents[2] / "shared/reference/othello/othello_players/SWH.wpc"
 RANDOM_RATE = 0.1
 FINISHED = 1e6
-"""Weighs the result of a finished game above any Eval."""
+"""Weighs the result of a finished game above any evaluator."""
 GAME = Othello()
 N_FEATURES = len(GAME.feature_names)
 START = tuple(np.uint64(word) for word in GAME.initial())

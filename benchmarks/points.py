@@ -18,8 +18,8 @@ from evallearn import get_game
 from evallearn.agents import Agent, parse_agent
 from evallearn.core.game import Game
 from evallearn.core.trust import FULL_TRUST
-from evallearn.data import Record, SelfPlayConfig
-from evallearn.data.boards import on_fastest_floor
+from evallearn.data import Record, RecordSettings
+from evallearn.data.boards import on_fastest_backend
 from evallearn.data.generate import play_game
 from evallearn.errors import SpecError
 
@@ -29,7 +29,7 @@ BAND = 4000
 
 def games_of(game: Game, agent: Agent, n: int, seed: int) -> list[list[Record]]:
     """The records of each game."""
-    config, fast = SelfPlayConfig(games=n, seed=seed, random_plies=0, exploration=0.0), on_fastest_floor(game)
+    config, fast = RecordSettings(games=n, seed=seed, opening_plies=0, epsilon=0.0), on_fastest_backend(game)
     return [play_game(fast, [agent], config, number) for number in range(n)]
 
 

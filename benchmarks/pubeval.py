@@ -1,7 +1,7 @@
 """Tesauro's pubeval, the public-domain yardstick of backgammon programs, and matches against it.
 
 Its score of a position after a move is linear in 122 inputs. It has two sets of weights, one for races; which of them
-counts is decided by the position before the move, so that it is a player, and no Eval of ours.
+counts is decided by the position before the move, so that it is a player, and no evaluator of ours.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read_weights(folder: Path) -> np.ndarray:
     return np.array(found)
 
 
-# --- the plain floor -------------------------------------------------------------------------------------------------
+# --- the Python backend ----------------------------------------------------------------------------------------------
 def score(own: Side, opp: Side, weights: np.ndarray) -> float:
     """Of the position after a move of the player who has `own`."""
     total = 0.0
@@ -77,9 +77,9 @@ def play_plain(game: Game, agents: tuple[Agent, Agent], seed: int, seat: int) ->
     return game.utility(s, seat)
 
 
-# --- the compiled floor ----------------------------------------------------------------------------------------------
+# --- the compiled backend --------------------------------------------------------------------------------------------
 class Kernels:
-    """Games between the Eval and pubeval in one call each."""
+    """Games between the evaluator and pubeval in one call each."""
 
     def __init__(self, game: Game, kernel: EvalKernel, weights: np.ndarray) -> None:
         rules = game.rules
@@ -93,7 +93,7 @@ class Kernels:
         return int(self.run.choose(self._words(s), self.row, self.weights))
 
     def play(self, seed: int, seat: int) -> float:
-        """The points of the Eval, which is player `seat`."""
+        """The points of the evaluator, which is player `seat`."""
         words, begin = self._words(self.game.initial()), np.uint64(SplitMix64(seed).state)
         return float(self.run.play(words, seat, begin, self.row, self.odds, self.params, self.weights))
 
@@ -120,7 +120,7 @@ class PubevalAgent(Agent):
 
 
 def greedy_eval(agent: Agent) -> Evaluator | None:
-    """The Eval of an agent that only takes the best position after its move, if kernels know it."""
+    """The evaluator of an agent that only takes the best position after its move, if kernels know it."""
     plain = isinstance(agent, SearchAgent) and agent.limits == Limits(depth=1) and not agent.search
     return agent.evaluator if plain and agent.evaluator.kernel() is not None else None  # type: ignore[attr-defined]  # a SearchAgent
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Template: games of backgammon between an Eval, which takes the best position after its move, and pubeval."""
+"""Template: games of backgammon between an evaluator, which takes the best position after its move, and pubeval."""
 
 from typing import TYPE_CHECKING
 
@@ -95,7 +95,7 @@ def choose(words, row, weights):
 
 @njit(cache=CACHE, nogil=True)
 def play(words, seat, rng, row, odds, box, weights):
-    """A game: the points of the Eval, which is player `seat`. rng: where the random words of the dice begin."""
+    """A game: the points of the evaluator, which is player `seat`. rng: where the random words of the dice begin."""
     s = State(*to_fixed_tuple(words, N_WORDS))
     while not is_terminal(s):
         player = to_play(s)

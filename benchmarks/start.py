@@ -14,7 +14,7 @@ from time import perf_counter
 CODE = """
 import evallearn as e
 game = e.get_game({game!r})
-search = e.AlphaBeta(game, e.LinearEval.from_heuristic(game, next(iter(game.heuristics))))
+search = e.AlphaBeta(game, e.heuristic(game, next(iter(game.heuristics))))
 search.search(game.initial(), e.Limits(depth=4))
 """
 WARM = 5

@@ -1,8 +1,8 @@
-"""One table: what each target teaches a linear Eval in each game, everything else being the same.
+"""One table: what each target teaches a linear evaluator in each game, everything else being the same.
 
     python benchmarks/targets.py [--games connect_four,othello] [--targets td,treestrap] [--run runs/targets]
 
-Each cell: two generations from no knowledge (the first Eval generates or begins the second), so many games each,
+Each cell: two generations from no knowledge (the first evaluator generates or begins the second), so many games each,
 searches of depth 2; then a match against the best hand-written heuristic at equal nodes, every opening from both seats.
 Cells that are done are kept in the folder, so that the same command goes on where it stopped. Writes table.md there.
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 from evallearn import get_game, load
 from evallearn.agents import SearchAgent, parse_evaluator
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.core.files import write_json
 from evallearn.core.search import Limits
 from evallearn.runs import learn
@@ -53,7 +53,7 @@ def cell(name: str, target: str, folder: Path, workers: int) -> dict[str, Any]:
         SearchAgent(game, e, limits, name=n)
         for e, n in ((evaluator, target), (parse_evaluator(f"handwritten:{rival}", game), rival))
     ]
-    found = play_match(game, *agents, MatchConfig(pairs=pairs, random_plies=game.opening_plies), workers=workers)
+    found = play_match(game, *agents, MatchSettings(pairs=pairs, opening_plies=game.opening_plies), workers=workers)
     elo = found.elo
     row = {"elo": elo.elo, "low": elo.low, "high": elo.high, "games": GENERATIONS * games,
            "positions": learned.records, "minutes": minutes, "match": found.games, "nodes": nodes,

@@ -2,9 +2,9 @@
 
 from evallearn.data.dataset import Batch as Batch
 from evallearn.data.dataset import Dataset as Dataset
-from evallearn.data.generate import SelfPlayConfig as SelfPlayConfig
+from evallearn.data.generate import RecordSettings as RecordSettings
+from evallearn.data.generate import generate_records as generate_records
 from evallearn.data.generate import play_game as play_game
-from evallearn.data.generate import run_selfplay as run_selfplay
 from evallearn.data.manifest import Manifest as Manifest
 from evallearn.data.manifest import read_manifest as read_manifest
 from evallearn.data.manifest import rebuild_manifest as rebuild_manifest

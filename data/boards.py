@@ -138,7 +138,7 @@ class CompiledBoard:
 Board: TypeAlias = PlainBoard | CompiledBoard
 
 
-def on_fastest_floor(game: Game) -> Game:
+def on_fastest_backend(game: Game) -> Game:
     """Return the compiled game if there is one, else `game`, for `play_game`; building it takes a few milliseconds."""
     if game.rules is None:
         return game
@@ -148,5 +148,5 @@ def on_fastest_floor(game: Game) -> Game:
 
 
 def board_of(game: Game) -> Board:
-    """Return the board for a game that `on_fastest_floor` gave."""
+    """Return the board for a game that `on_fastest_backend` gave."""
     return PlainBoard(game) if game.rules is None else CompiledBoard(game)  # type: ignore[arg-type]  # it is compiled

@@ -18,7 +18,7 @@ from evallearn.core.locks import hold_folder
 from evallearn.core.settings import DERIVED_SEED, SHARE, Settings, setting, whole
 from evallearn.core.shapes import JsonDict
 from evallearn.core.workers import imap
-from evallearn.data.boards import Board, board_of, on_fastest_floor
+from evallearn.data.boards import Board, board_of, on_fastest_backend
 from evallearn.data.manifest import Manifest, build_manifest, manifest_path, read_manifest, write_manifest
 from evallearn.data.origin import Origin
 from evallearn.data.records import (
@@ -47,15 +47,15 @@ Progress = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True)
-class SelfPlayConfig(Settings):
+class RecordSettings(Settings):
     """Which games are played. All but `games` must stay the same in one folder; `games` may grow."""
 
     games: int = setting(2000, "How many games.", whole(1, 2**31 - 1))
     seed: int = setting(0, "The same seed gives the same records, whatever the number of workers.", DERIVED_SEED)
-    random_plies: int = setting(
+    opening_plies: int = setting(
         6, "Random plies, rolls of the dice included, that open each game; they are not recorded.", whole(0, MAX_PLIES)
     )
-    exploration: float = setting(
+    epsilon: float = setting(
         0.1, "Share of plies at which a random action is played instead of the agent's choice.", SHARE
     )
     games_per_shard: int = setting(64, "Games per file: a kill loses at most this many per worker.", whole(1, 10_000))
@@ -65,7 +65,7 @@ class SelfPlayConfig(Settings):
     def settings(self) -> JsonDict:
         """Return what a shard's records depend on: everything but the number of games."""
         kept = {k: v for k, v in self.to_json().items() if k != "games" and (k != "quiet" or v)}
-        return kept | {"exploration": float(self.exploration)}
+        return kept | {"epsilon": float(self.epsilon)}
 
     def numbers(self, shard: int) -> range:
         """Return the game numbers of a shard."""
@@ -77,12 +77,12 @@ class SelfPlayConfig(Settings):
 
 
 # --- one game --------------------------------------------------------------------------------------------------------
-def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, number: int) -> list[Record]:
+def play_game(game: Game, agents: Sequence[Agent], config: RecordSettings, number: int) -> list[Record]:
     """Play game `number`; return the records of the plies after the random opening, with the outcome filled in."""
-    game = on_fastest_floor(game)
+    game = on_fastest_backend(game)
     board = board_of(game)
     rng = random.Random(f"{config.seed}/{number}")
-    actions, ply = _opening(board, config.random_plies, rng)
+    actions, ply = _opening(board, config.opening_plies, rng)
     plies, won = list[tuple[int, int, *tuple[object, ...]]](), list[float | None]()
     while actions:
         if ply >= MAX_PLIES:
@@ -93,7 +93,7 @@ def play_game(game: Game, agents: Sequence[Agent], config: SelfPlayConfig, numbe
             continue
         seen, s, points = board.seen(), board.state(), board.won()
         found = agents[player].choose(s, rng.getrandbits(32))
-        explores, pick = rng.random() < config.exploration, rng.random()  # always two draws: agents stay comparable
+        explores, pick = rng.random() < config.epsilon, rng.random()  # always two draws: agents stay comparable
         action = actions[int(pick * len(actions))] if explores else found.action
         if action not in actions:
             raise _illegal(board, agents[player], action, actions)
@@ -130,7 +130,7 @@ def _opening(board: Board, plies: int, rng: random.Random) -> tuple[Sequence[Act
         if actions:
             return actions, ply
     raise DataError(
-        f"random_plies={plies}: {MAX_OPENINGS} random openings in a row ended the game of {board.game.name}: use fewer"
+        f"opening_plies={plies}: {MAX_OPENINGS} random openings in a row ended the game of {board.game.name}: use fewer"
     )
 
 
@@ -155,7 +155,7 @@ class ShardMaker:
     folder: Path
     game: Game
     agents: Sequence[Agent]
-    config: SelfPlayConfig
+    config: RecordSettings
     origin: Origin
     _fast: Game | None = field(default=None, init=False)
 
@@ -163,16 +163,16 @@ class ShardMaker:
         return {**self.__dict__, "_fast": None}  # a worker loads kernels of its own
 
     def __call__(self, shard: int) -> ShardInfo:
-        self._fast = self._fast or on_fastest_floor(self.game)
+        self._fast = self._fast or on_fastest_backend(self.game)
         played = (play_game(self._fast, self.agents, self.config, n) for n in self.config.numbers(shard))
         return write_shard(self.folder, shard, [record for records in played for record in records], self.origin)
 
 
-def run_selfplay(
+def generate_records(
     folder: str | Path,
     game: Game,
     agents: Sequence[Agent | str],
-    config: SelfPlayConfig | None = None,
+    config: RecordSettings | None = None,
     workers: int = 1,
     on_progress: Progress | None = None,
 ) -> Manifest:
@@ -182,7 +182,7 @@ def run_selfplay(
     """
     from evallearn.agents import as_agent
 
-    folder, game, config = Path(folder), getattr(game, "plain", game), config or SelfPlayConfig()
+    folder, game, config = Path(folder), getattr(game, "plain", game), config or RecordSettings()
     players = [as_agent(a, game) for a in agents]
     _check_players(game, players)
     origin = Origin.of(game, players, config.settings())
@@ -229,7 +229,7 @@ def _check_players(game: Game, agents: Sequence[Agent]) -> None:
             raise DataError(f"agent {agent.name} plays {agent.game.name}, not {game.name}: name one of that game")
 
 
-def _kept_shards(folder: Path, origin: Origin, config: SelfPlayConfig) -> Iterator[tuple[int, ShardInfo]]:
+def _kept_shards(folder: Path, origin: Origin, config: RecordSettings) -> Iterator[tuple[int, ShardInfo]]:
     """Yield (index, info) of the shards that need not be made again; refuse a folder that holds something else."""
     manifest = read_manifest(folder)
     listed = {s.name: s.sha256 for s in manifest.shards} if manifest else {}

@@ -37,7 +37,7 @@ class Origin:
     agents: tuple[str, ...] = ()
     agent_hashes: tuple[str, ...] = ()
     settings: Json | None = None
-    """What else decides which games are played: seed, openings, exploration."""
+    """What else decides which games are played: seed, openings, epsilon."""
     accumulates: bool = False
     """True where the game knows what is won already (`Game.won`): its records store it, too."""
 

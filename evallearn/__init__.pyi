@@ -5,8 +5,8 @@ from evallearn.agents import Agent as Agent
 from evallearn.agents import RandomAgent as RandomAgent
 from evallearn.agents import SearchAgent as SearchAgent
 from evallearn.agents import parse_agent as parse_agent
-from evallearn.arena import MatchConfig as MatchConfig
 from evallearn.arena import MatchResult as MatchResult
+from evallearn.arena import MatchSettings as MatchSettings
 from evallearn.arena import TournamentResult as TournamentResult
 from evallearn.arena import play_match as play_match
 from evallearn.arena import play_tournament as play_tournament
@@ -24,8 +24,8 @@ from evallearn.core.search import SearchResult as SearchResult
 from evallearn.core.trust import FULL_TRUST as FULL_TRUST
 from evallearn.data import Dataset as Dataset
 from evallearn.data import Manifest as Manifest
-from evallearn.data import SelfPlayConfig as SelfPlayConfig
-from evallearn.data import run_selfplay as run_selfplay
+from evallearn.data import RecordSettings as RecordSettings
+from evallearn.data import generate_records as generate_records
 from evallearn.errors import EvallearnError as EvallearnError
 from evallearn.errors import Interrupted as Interrupted
 from evallearn.evaluators import BoundedEval as BoundedEval
@@ -35,8 +35,9 @@ from evallearn.evaluators import NetEval as NetEval
 from evallearn.evaluators import PatternEval as PatternEval
 from evallearn.evaluators import QuantisedNet as QuantisedNet
 from evallearn.evaluators import SolvedEval as SolvedEval
+from evallearn.evaluators import heuristic as heuristic
 from evallearn.evaluators import quantise as quantise
-from evallearn.evaluators import save_evaluator as save_evaluator
+from evallearn.evaluators import save as save
 from evallearn.play.analysis import Analysis as Analysis
 from evallearn.play.analysis import analyse as analyse
 from evallearn.registry import game_names as game_names
@@ -58,7 +59,7 @@ from evallearn.search import check_plan as check_plan
 from evallearn.search import named_search as named_search
 from evallearn.search import search_for as search_for
 from evallearn.search import solve as solve
-from evallearn.train import LinearEvalTrainer as LinearEvalTrainer
+from evallearn.train import LinearFitter as LinearFitter
 from evallearn.train import Metrics as Metrics
 from evallearn.train import NetFitter as NetFitter
 from evallearn.train import RecordStream as RecordStream

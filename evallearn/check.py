@@ -20,7 +20,7 @@ from evallearn.errors import GameError, IllegalAction
 
 TOO_LONG = 20_000
 """Plies after which a random game is taken to be endless."""
-OPEN_CARDS = "out of scope, as every search and Eval sees the whole state: play with open cards, or use OpenSpiel"
+OPEN_CARDS = "out of scope, as every search and evaluator sees the whole state: play with open cards, or use OpenSpiel"
 FAILED: Any = object()
 """What `attempt` returns where the game raised."""
 
@@ -32,7 +32,7 @@ class CheckReport:
     game: str
     games: int
     positions: int
-    floors: tuple[str, ...]
+    backends: tuple[str, ...]
 
 
 @dataclass
@@ -234,9 +234,9 @@ class _Checker:
             not self.attempt("actions", lambda: game.actions(s), s), "actions",
             f"offers actions before a roll in {self.text(s)}", "answer () where to_play is CHANCE",
         )  # fmt: skip
-        viewer = self.attempt("viewer", lambda: game.viewer(s), s)
-        if viewer is not FAILED:
-            self.check_features(s, viewer)
+        observer = self.attempt("observer", lambda: game.observer(s), s)
+        if observer is not FAILED:
+            self.check_features(s, observer)
 
     def check_actions(self, s: State, player: int) -> None:
         game = self.game
@@ -340,7 +340,7 @@ def check_game(game: Game, *, games: int = 10, seed: int = 0, every: int = 1) ->
     if not isinstance(getattr(game, "name", None), str):
         raise GameError(f"{type(game).__name__}.name: is missing; give the game a name, as in name = 'my_game'")
     checker = _Checker(game, seed)
-    floors = ["plain"]
+    backends = ["python"]
     if checker.check_declarations():
         histories = [list(_careful(checker, n, every)) for n in range(games)]
         longest = max(len(history) - 1 for history in histories)
@@ -356,11 +356,11 @@ def check_game(game: Game, *, games: int = 10, seed: int = 0, every: int = 1) ->
         if rules is not None and not checker.failures:
             from evallearn.compiled.check_rules import check_rules
 
-            floors.append("compiled")
+            backends.append("compiled")
             check_rules(game, histories, checker.expect, every)
     if checker.failures:
         raise GameError("\n".join(checker.failures.values()))
-    return CheckReport(game.name, games, checker.positions, tuple(floors))
+    return CheckReport(game.name, games, checker.positions, tuple(backends))
 
 
 def _careful(checker: _Checker, number: int, every: int) -> Iterator[State]:

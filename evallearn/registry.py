@@ -121,6 +121,8 @@ def load(what: str | Path, game: Game | None = None) -> FeatureEval:
     if game is None:
         name = read_header(path)["game"]
         if name.partition(",")[0] not in GAMES:
-            raise SpecError(f"{path} is an Eval of {name!r}, which is not shipped: call load(path, game=YourGame())")
+            raise SpecError(
+                f"{path} is an evaluator of {name!r}, which is not shipped: call load(path, game=YourGame())"
+            )
         game = get_game(name)
     return load_evaluator(path, game)

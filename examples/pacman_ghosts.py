@@ -11,7 +11,7 @@ import random
 import sys
 from typing import Any
 
-from evallearn import Game, Limits, LinearEval, SearchAgent, get_game
+from evallearn import Game, Limits, SearchAgent, get_game, heuristic
 
 BELIEFS = {"minimax": "together", "max^n": "apart", "expectimax": "random"}
 DEPTHS = {"together": 9, "apart": 9, "random": 6}
@@ -31,8 +31,7 @@ def table(n_games: int, maze: str) -> dict[tuple[str, str], tuple[float, int]]:
     """Return {(Pacman, ghosts): (mean score, games won)}."""
     games = {name: get_game(f"pacman,maze={maze},ghosts={name}") for name in DEPTHS}
     agents = {
-        name: SearchAgent(game, LinearEval.from_heuristic(game, "score"), Limits(depth=DEPTHS[name]))
-        for name, game in games.items()
+        name: SearchAgent(game, heuristic(game, "score"), Limits(depth=DEPTHS[name])) for name, game in games.items()
     }
     found = {}
     for pacman, belief in BELIEFS.items():

@@ -1,4 +1,4 @@
-"""The searches: each useful alone. A search is handed a game and an Eval. README.md tells which is which."""
+"""The searches: each useful alone. A search is handed a game and an evaluator. README.md tells which is which."""
 
 from evallearn.search.alphabeta.endings import Ending as Ending
 from evallearn.search.alphabeta.endings import ending as ending

@@ -6,7 +6,7 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Action, Game, S
 from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.errors import Interrupted, SearchError
-from evallearn.search.common.backend import Floor
+from evallearn.search.common.backend import Backend
 from evallearn.search.common.budget import Budget
 from evallearn.search.common.requirements import (
     cut_at_depth,
@@ -21,7 +21,7 @@ from evallearn.search.common.requirements import (
 class Minimax(Search[S, A]):
     """Looks at every line up to the cutoff; any two-player zero-sum game without chance."""
 
-    floor: Floor = "plain"
+    backend: Backend = "python"
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Minimax(Search[S, A]):
         """
         depth = fixed_depth(limits)
         require_unfinished(self.game, s)
-        self.budget, self.asked, self.leaves = Budget(None, None), 0, 0
+        self.budget, self.eval_calls, self.leaf_calls = Budget(None, None), 0, 0
         self.budget.spend()
         player, actions = self.game.to_play(s), self.game.actions(s)
         lines: list[tuple[float, tuple[Action, ...]]] = []
@@ -67,12 +67,12 @@ class Minimax(Search[S, A]):
             depth=0 if interrupted else depth,
             nodes=self.budget.nodes,
             pv=(actions[best], *pv),
-            exact=not interrupted and (self.asked == 0 or value in self.game.utility_range),
+            exact=not interrupted and (self.eval_calls == 0 or value in self.game.utility_range),
             seconds=self.budget.seconds,
             action_values={a: v for a, (v, _) in zip(actions, lines, strict=True)}
             if looked_at == len(actions)
             else None,
-            leaves=self.leaves,
+            leaf_calls=self.leaf_calls,
             value_depth=limits.depth if looked_at else 0,
             values=values_to_all(self.game, player, value),
         )
@@ -85,7 +85,7 @@ class Minimax(Search[S, A]):
         self.budget.spend()
         game = self.game
         if game.is_terminal(s):
-            self.leaves += 1
+            self.leaf_calls += 1
             return game.utility(s, player), ()
         if lengthened < self.extensions and game.forcing(s):
             lengthened, depth_left = lengthened + 1, depth_left + 1
@@ -100,13 +100,13 @@ class Minimax(Search[S, A]):
         """EVAL, or what the mover likes better: a noisy action, `left` plies on. A threat must be answered."""
         game = self.game
         if game.is_terminal(s):
-            self.leaves += 1
+            self.leaf_calls += 1
             return game.utility(s, player)
         must_answer = left > 0 and game.forcing(s)
         choices = []
         if not must_answer:
-            self.asked += 1
-            self.leaves += 1
+            self.eval_calls += 1
+            self.leaf_calls += 1
             choices = [self.evaluator.evaluate(s, player)]
         actions = game.actions(s) if must_answer else game.noisy_actions(s) if left > 0 else ()
         for a in actions:

@@ -31,7 +31,7 @@ SEARCHES: Mapping[str, Callable[..., Search]] = {
     "flat": FlatMonteCarlo,
 }
 MONTE_CARLO = ("mcts", "flat")
-"""The searches that can do without an Eval, and whose answers are drawn at random."""
+"""The searches that can do without an evaluator, and whose answers are drawn at random."""
 
 
 def usual_search(game: Game) -> tuple[str, Mapping[str, object]]:
@@ -67,7 +67,7 @@ def named_search(name: str, game: Game[S, A], evaluator: Evaluator[S] | None, **
     if name not in SEARCHES:
         raise unknown("search", name, SEARCHES)
     search: Search[S, A] = SEARCHES[name](game, evaluator, **settings)
-    if search.floor == "plain" and game.rules is not None:
+    if search.backend == "python" and game.rules is not None:
         return SEARCHES[name](*_on_compiled_rules(game, evaluator), **settings)  # type: ignore[no-any-return]
     return search
 

@@ -18,7 +18,7 @@ from rich.console import Console
 from toys import LINES, Takeaway
 
 from evallearn.agents import RandomAgent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.arena.formats import read_games, write_games
 from evallearn.arena.match import kept_games
 from evallearn.arena.openings import openings, read_openings
@@ -31,8 +31,8 @@ from evallearn.core.digest import json_digest
 from evallearn.core.files import write_json
 from evallearn.core.game import Game
 from evallearn.core.search import Limits
-from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
-from evallearn.evaluators import LinearEval, load_evaluator, read_card, save_evaluator
+from evallearn.data import Dataset, RecordSettings, generate_records
+from evallearn.evaluators import LinearEval, heuristic, load_evaluator, read_card, save
 from evallearn.evaluators.layout import Layout
 from evallearn.evaluators.patterns import PatternEval
 from evallearn.evaluators.quantised import quantise
@@ -56,7 +56,7 @@ TTT, C4 = get_game("tic_tac_toe"), get_game("connect_four")
 def match_in(folder: Path, game: Game) -> dict[str, Any]:
     """The figures of a match of six sets, played or gone on with; without the times."""
     two = RandomAgent(game), RandomAgent(game, "other")
-    found = play_match(game, *two, MatchConfig(pairs=6, random_plies=1, seed=2), folder=folder, keep_games=True)
+    found = play_match(game, *two, MatchSettings(pairs=6, opening_plies=1, seed=2), folder=folder, keep_games=True)
     return {k: v for k, v in found.to_json().items() if not k.startswith("seconds")}
 
 
@@ -166,9 +166,9 @@ def checkpoint_kind(kind: str) -> Kind:
     return Kind(f"checkpoint, {kind}", make, read, promised=True, forge=forge_checkpoint)
 
 
-# --- Evals and tables ------------------------------------------------------------------------------------------------
+# --- Evaluators and tables -------------------------------------------------------------------------------------------
 def clipped() -> LinearEval:
-    evaluator = LinearEval.from_heuristic(TTT, "lines")
+    evaluator = heuristic(TTT, "lines")
     return LinearEval(TTT, evaluator.weights, evaluator.bias, squash="clip")
 
 
@@ -178,7 +178,7 @@ def random_patterns() -> PatternEval:
 
 
 EVALS = {
-    "linear": lambda: LinearEval.from_heuristic(TTT, "lines"),
+    "linear": lambda: heuristic(TTT, "lines"),
     "linear, clipped": clipped,
     "net": lambda: random_net(TTT),
     "net of two layers": lambda: random_net(TTT, (8, 8)),
@@ -190,14 +190,14 @@ EVALS = {
 
 def evaluator_kind(name: str) -> Kind:
     def make(folder: Path) -> Path:
-        return save_evaluator(EVALS[name](), folder / "e.safetensors")  # type: ignore[no-untyped-call]
+        return save(EVALS[name](), folder / "e.safetensors")  # type: ignore[no-untyped-call]
 
     def read(file: Path) -> Any:
         evaluator = load_evaluator(file, C4 if name == "patterns" else TTT)
         value = evaluator.evaluate(evaluator.game.initial(), 0)
         return value, {k: (t.dtype.str, t.shape, t.tobytes()) for k, t in evaluator.tensors().items()}
 
-    return Kind(f"Eval, {name}", make, read, promised=True, forge=forge_evaluator)
+    return Kind(f"evaluator, {name}", make, read, promised=True, forge=forge_evaluator)
 
 
 def checkers_file(folder: Path) -> Path:
@@ -223,7 +223,7 @@ def bearoff_of(file: Path) -> Any:
 
 def card_file(folder: Path) -> Path:
     shown = json.loads((ZOO / "connect_four" / "linear.json").read_text())
-    save_evaluator(LinearEval.zero(C4), folder / "connect_four" / "mine.safetensors")
+    save(LinearEval.zero(C4), folder / "connect_four" / "mine.safetensors")
     write_json(folder / "connect_four" / "mine.json", shown | {"name": "mine"})
     return folder / "connect_four" / "mine.json"
 
@@ -243,11 +243,11 @@ def card_of(file: Path) -> Any:
 
 
 # --- records ---------------------------------------------------------------------------------------------------------
-CONFIG = SelfPlayConfig(games=8, games_per_shard=4, seed=3, random_plies=1)
+CONFIG = RecordSettings(games=8, games_per_shard=4, seed=3, opening_plies=1)
 
 
 def records_in(folder: Path) -> Any:
-    return run_selfplay(folder, TTT, [RandomAgent(TTT)] * 2, CONFIG)
+    return generate_records(folder, TTT, [RandomAgent(TTT)] * 2, CONFIG)
 
 
 def records_kind(name: str, file: str, *, manifest: bool = True, again: bool = False) -> Kind:
@@ -294,7 +294,7 @@ def kernel_kind(suffix: str) -> Kind:
 def games_kind(suffix: str, game: Game) -> Kind:
     def make(folder: Path) -> Path:
         two = RandomAgent(game), RandomAgent(game, "other")
-        found = play_match(game, *two, MatchConfig(pairs=2, random_plies=2, seed=2), keep_games=True)
+        found = play_match(game, *two, MatchSettings(pairs=2, opening_plies=2, seed=2), keep_games=True)
         cut = [
             replace(r, actions=r.actions[:30], utilities=(0.0, 0.0), end="adjudicated: plies=30") for r in found.records
         ]
@@ -376,7 +376,7 @@ READERS: dict[str, str | tuple[str, ...]] = {
     "evallearn/compiled/kept.py": ("kernel, nbi", "kernel, 1.nbc"),
     "evallearn/compiled/specialise.py": "asks whether the index of a kernel is there, for a message",
     "evallearn/core/digest.py": "what the others parse with",
-    "evallearn/evaluators/files.py": tuple(f"Eval, {name}" for name in EVALS),
+    "evallearn/evaluators/files.py": tuple(f"evaluator, {name}" for name in EVALS),
     "evallearn/evaluators/zoo.py": ("card of the zoo",),
     "evallearn/runs/run.py": ("run.json", "steps/*.json"),
     "evallearn/runs/curve.py": ("curve.json",),

@@ -1,11 +1,11 @@
 """Random game trees without end, each told by a few words: `from hashed_trees import ...`.
 
 A node's moves, its mover and its worth are hashes of the tree's seed and of the node: nothing is stored, any tree can
-be searched on both floors. What it looks like (`Shape`) is a word of the state, so all trees share one compiled kernel.
+be searched on both backends. What it looks like (`Shape`) is a word of the state, so all trees share one kernel.
 
 HashedTree    two players, zero-sum, no chance
 HashedDice    the same with chance nodes
-HashedMany    any number of players, any sum; plain floor only
+HashedMany    any number of players, any sum; Python backend only
 """
 
 # Numba infers the types when it compiles, and each game has its own State, hence:
@@ -40,7 +40,7 @@ class Shape(NamedTuple):
     grain: int = 0
     """Utilities are multiples of 1 / 2**grain: 0 gives loss, draw and win, and with them many ties."""
     eval_grain: int = 0
-    """The same for the feature that an Eval sees."""
+    """The same for the feature that an evaluator sees."""
     ends: int = 0
     """Eighths of the inner nodes where the game ends early."""
     random_mover: int = 0
@@ -103,11 +103,11 @@ class HashedTree(Game):
     def initial(self):
         return self.root(1, branching=4, levels=6, grain=4, eval_grain=4, ends=1)
 
-    def viewer(self, s):
+    def observer(self, s):
         return draw(s, MOVER) % self.n_players if shape_of(s.shape).random_mover else s.level % self.n_players
 
     def to_play(self, s):
-        return self.viewer(s)
+        return self.observer(s)
 
     def is_terminal(self, s):
         shape = shape_of(s.shape)
@@ -185,7 +185,7 @@ class HashedDice(HashedTree):
 
     def to_play(self, s):
         rolls = s.level > 0 and not self.is_terminal(s) and draw(s, ROLL) % 8 < shape_of(s.shape).chance
-        return CHANCE if rolls else self.viewer(s)
+        return CHANCE if rolls else self.observer(s)
 
     def actions(self, s):
         return () if self.to_play(s) == CHANCE else super().actions(s)
@@ -211,7 +211,7 @@ class HashedDice(HashedTree):
 
 
 class HashedMany(HashedTree):
-    """Every player has a utility of their own; the Eval sees a number of their own. No rules."""
+    """Every player has a utility of their own; the evaluator sees a number of their own. No rules."""
 
     name = "hashed_many"
     zero_sum = False

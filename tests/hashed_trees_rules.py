@@ -1,4 +1,4 @@
-"""The compiled floor of hashed_trees.py."""
+"""The compiled backend of hashed_trees.py."""
 
 # Numba infers the types when it compiles, hence:
 # mypy: ignore-errors
@@ -58,7 +58,7 @@ def node_share(h, grain):
 
 
 @jitable
-def node_viewer(s):
+def node_observer(s):
     if field(s, RANDOM_MOVER) != ZERO:
         return np.int64(node_draw(s, MOVER) & ONE)
     return np.int64(s.level & ONE)
@@ -135,7 +135,7 @@ def node_worth(s):
 
 @jitable
 def node_utility_mover(s):
-    return node_worth(s) if node_viewer(s) == 0 else -node_worth(s)
+    return node_worth(s) if node_observer(s) == 0 else -node_worth(s)
 
 
 @jitable
@@ -146,7 +146,7 @@ def node_utility_player(s, player):
 @jitable
 def node_features_mover(s, out):
     x = node_share(node_draw(s, FEATURE), field(s, EVAL_GRAIN))
-    out[0] = x if node_viewer(s) == 0 else -x
+    out[0] = x if node_observer(s) == 0 else -x
 
 
 @jitable
@@ -168,7 +168,7 @@ def node_key(s):
 @jitable
 def dice_to_play(s):
     rolls = s.level > ZERO and not node_is_terminal(s) and node_draw(s, ROLL) % EIGHT < field(s, CHANCES)
-    return np.int64(-1) if rolls else node_viewer(s)
+    return np.int64(-1) if rolls else node_observer(s)
 
 
 @jitable
@@ -190,7 +190,7 @@ TREE_RULES = Rules(
     actions=node_actions,
     result=node_result,
     is_terminal=node_is_terminal,
-    to_play=node_viewer,
+    to_play=node_observer,
     utility_mover=node_utility_mover,
     features_mover=node_features_mover,
     phase=node_phase,
@@ -211,7 +211,7 @@ DICE_RULES = replace(
     features_mover=None,
     utility_player=node_utility_player,
     features_player=node_features_player,
-    viewer=node_viewer,
+    observer=node_observer,
     chances=dice_chances,
     noisy_actions=None,
     forcing=None,

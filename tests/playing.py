@@ -1,4 +1,4 @@
-"""What the tests of games share: random games, move counts, both floors side by side."""
+"""What the tests of games share: random games, move counts, both backends side by side."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def reads_or_refuses(game: Game, text: str) -> None:
     assert game.from_text(game.to_text(s)) == s
 
 
-def compare_floors(game: Game, s: State) -> None:
-    """The rules of the compiled floor, run uncompiled, against the plain floor."""
+def compare_backends(game: Game, s: State) -> None:
+    """The rules of the compiled backend, run uncompiled, against the Python backend."""
     rules = game.rules
     assert rules is not None
     player = game.to_play(s)

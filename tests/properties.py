@@ -12,7 +12,7 @@ from hashed_trees import HashedDice, HashedTree, Shape
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallearn import CHANCE, AlphaBeta, Expectiminimax, Game, LinearEval, SearchResult, get_game
+from evallearn import CHANCE, AlphaBeta, Expectiminimax, Game, LinearEval, SearchResult, get_game, heuristic
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import State
 
@@ -69,19 +69,19 @@ def fast(name: str) -> tuple[Game, LinearEval]:
     """A game on compiled rules (check_game shows that they equal the plain ones), and its last heuristic."""
     plain: Any = {"hashed_tree": HashedTree, "hashed_dice": HashedDice}.get(name)
     game = CompiledGame(plain() if plain else get_game(name))
-    return game, LinearEval.from_heuristic(game, list(game.heuristics)[-1])
+    return game, heuristic(game, list(game.heuristics)[-1])
 
 
 @cache
-def alphabeta(name: str, way: str, floor: Any) -> AlphaBeta:
+def alphabeta(name: str, way: str, backend: Any) -> AlphaBeta:
     game, evaluator = fast(name)
-    return AlphaBeta(game, evaluator, floor=floor, **WAYS[way])
+    return AlphaBeta(game, evaluator, backend=backend, **WAYS[way])
 
 
 @cache
-def expectiminimax(name: str, pruning: Any, floor: Any, table: bool = False) -> Expectiminimax:
+def expectiminimax(name: str, pruning: Any, backend: Any, table: bool = False) -> Expectiminimax:
     game, evaluator = fast(name)
-    return Expectiminimax(game, evaluator, pruning=pruning, floor=floor, table=table)
+    return Expectiminimax(game, evaluator, pruning=pruning, backend=backend, table=table)
 
 
 def position(game: Game, seed: int, longest: int = 60) -> State:

@@ -8,10 +8,10 @@ from typing import Any
 from toys import DoubleMove
 from walkers import Walkers
 
-from evallearn import LinearEval, get_game
+from evallearn import get_game, heuristic
 from evallearn.core.game import Game
 
-FLOORS = ("plain", "compiled")
+BACKENDS = ("python", "compiled")
 
 
 @lru_cache
@@ -21,9 +21,9 @@ def game_of(name: str) -> Game:
 
 
 @lru_cache
-def built(kind: type, name: str, floor: str, *options: tuple[str, Any]) -> Any:
+def built(kind: type, name: str, backend: str, *options: tuple[str, Any]) -> Any:
     """A search of a game; the option eval=True is its last heuristic."""
     game, settings = game_of(name), dict(options)
     if settings.pop("eval", False):
-        settings["evaluator"] = LinearEval.from_heuristic(game, list(game.heuristics)[-1])
-    return kind(game, floor=floor, **settings)
+        settings["evaluator"] = heuristic(game, list(game.heuristics)[-1])
+    return kind(game, backend=backend, **settings)

@@ -19,15 +19,15 @@ from safetensors.numpy import load_file, save_file
 
 import evallearn
 from evallearn.agents import RandomAgent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.arena.formats import write_games
 from evallearn.arena.journal import read_terms
 from evallearn.cli import run
 from evallearn.core.checked import CHECKSUM, line_text, read_checked, with_checksum, write_checked
 from evallearn.core.digest import json_digest
-from evallearn.data import Origin, SelfPlayConfig, run_selfplay
+from evallearn.data import Origin, RecordSettings, generate_records
 from evallearn.data.records import from_table, read_shard, write_shard
-from evallearn.evaluators import LinearEval, read_header, save_evaluator
+from evallearn.evaluators import LinearEval, read_header, save
 from evallearn.evaluators.files import KEY
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.play import Session, save_game
@@ -104,7 +104,7 @@ def saved_name(text: str) -> list[str]:
 
 
 def played() -> list[str]:
-    play_match(GAME, *(RandomAgent(GAME, name) for name in "ab"), MatchConfig(pairs=2), folder=Path("files/match"))
+    play_match(GAME, *(RandomAgent(GAME, name) for name in "ab"), MatchSettings(pairs=2), folder=Path("files/match"))
     return ["replay", "files/match", "--game=tic_tac_toe"]
 
 
@@ -175,7 +175,7 @@ def openings(text: str) -> list[str]:
 
 
 def records() -> None:
-    run_selfplay(Path("files"), GAME, [RandomAgent(GAME)] * 2, SelfPlayConfig(games=20))
+    generate_records(Path("files"), GAME, [RandomAgent(GAME)] * 2, RecordSettings(games=20))
 
 
 def manifest(text: str) -> list[str]:
@@ -250,7 +250,7 @@ def suite_game(text: str) -> list[str]:
 def header(text: str, **fields: Any) -> None:
     """An evaluator file whose header says `text`."""
     path = Path("files/eval.safetensors")
-    save_evaluator(LinearEval.zero(GAME), path)
+    save(LinearEval.zero(GAME), path)
     data = {**read_header(path), "made": {"name": text, "command": text}, **fields}
     save_file(load_file(path), path, metadata={KEY: json.dumps(data)})
 
@@ -301,7 +301,7 @@ def taught() -> dict[str, bytes]:
         curve = Recorder(GAME, Path(folder), None, 2, 1, 8)
         curve.points.append(Point(games=4, moves=36, seconds=1.0, loss=0.5, games_per_second=8.0))
         curve.write()
-        save_evaluator(evaluator, Path(folder, "last.safetensors"))
+        save(evaluator, Path(folder, "last.safetensors"))
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
@@ -354,21 +354,21 @@ KINDS: dict[str, tuple[Callable[[str], list[str]], str]] = {
     "suite": (suite, "files/s.jsonl, line 2: tic_tac_toe position '{text}'"),
     "suite: game": (suite_game, "files/s.jsonl, line 1: a suite of '{text}'"),
     "evaluator: made": (evaluator("explain", FILE, "start"), "worth 0"),
-    "evaluator: game": (evaluator("explain", FILE, "start", game="{text}"), f"{FILE} is an Eval of '{{text}}'"),
+    "evaluator: game": (evaluator("explain", FILE, "start", game="{text}"), f"{FILE} is an evaluator of '{{text}}'"),
     "evaluator: game, as an agent": (
         evaluator("match", FILE, "random", "--game=tic_tac_toe", game="{text}"),
-        f"{FILE} is an Eval of {{text}}, not of tic_tac_toe",
+        f"{FILE} is an evaluator of {{text}}, not of tic_tac_toe",
     ),
     "evaluator: game, in info": (evaluator("info", FILE, game="{text}"), '"game": "{text}"'),
     "evaluator: game, quantised": (
         evaluator("quantise", FILE, "--out=q.safetensors", game="{text}"),
-        f"{FILE} is an Eval of '{{text}}'",
+        f"{FILE} is an evaluator of '{{text}}'",
     ),
     "evaluator: parameters of a game": (
         evaluator("explain", FILE, "start", game="pacman,maze={text}"),
         "unknown pacman maze '{text}'",
     ),
-    "evaluator: kind": (evaluator("info", FILE, kind="{text}"), f"{FILE} holds a '{{text}}' Eval"),
+    "evaluator: kind": (evaluator("info", FILE, kind="{text}"), f"{FILE} holds a '{{text}}' evaluator"),
     "zoo: card": (card, "{text}"),
     "endgame table": (table, "checkers-4.table is no endgame table of checkers"),
 }

@@ -29,7 +29,7 @@ def test_winning_move_is_found_and_proven(capsys: pytest.CaptureFixture[str]) ->
     assert (found["player"], found["limits"], found["stopped"]) == (0, "depth=4", False)
     assert [row["value"] for row in best["actions"]] == sorted((row["value"] for row in best["actions"]), reverse=True)
     assert len(best["actions"]) == 7
-    assert best["nodes"] > best["leaves"] > 0
+    assert best["nodes"] > best["leaf_calls"] > 0
 
 
 def test_people_see_board_actions_line_and_effort(capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,7 +119,7 @@ def test_dice_are_named_with_roll(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_monte_carlo_search_shows_its_simulations(capsys: pytest.CaptureFixture[str]) -> None:
-    """A game without rules for the compiled floor: nothing to compile."""
+    """A game without rules for the compiled backend: nothing to compile."""
     arguments = ("toys:Takeaway", "5:0", "--search", "mcts", "--nodes", "500")
     found = json_of(capsys, *arguments)["analysis"]
     assert found["action"] == "2"

@@ -22,7 +22,7 @@ GAME: Any = ev.get_game("tic_tac_toe")
 FOUR: Any = ev.get_game("connect_four")
 ZERO: Any = ev.LinearEval.zero(GAME)
 LIMITS = ev.Limits(depth=1)
-FEW = ev.MatchConfig(pairs=2)
+FEW = ev.MatchSettings(pairs=2)
 
 
 def anything(*arguments: Any) -> Any:
@@ -34,18 +34,18 @@ def fitted(game: ev.Game, columns: int = 0) -> Any:
     """Return a trainer that was fitted to arrays, as wide as the game's features."""
     rng = np.random.default_rng(1)
     n = columns or len(game.feature_names)
-    return ev.LinearEvalTrainer().fit(rng.normal(size=(50, n)), rng.choice([-1.0, 1.0], 50))
+    return ev.LinearFitter().fit(rng.normal(size=(50, n)), rng.choice([-1.0, 1.0], 50))
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "function as Eval": (
+    "function as evaluator": (
         lambda: ev.AlphaBeta(GAME, anything),
-        "function as its Eval: write FunctionEval(game, function)",
+        "function as its evaluator: write FunctionEval(game, function)",
     ),
-    "function as Eval of max^n": (lambda: ev.MaxN(GAME, anything), "write FunctionEval(game, function)"),
-    "function as Eval of MCTS": (lambda: ev.MCTS(GAME, anything), "write FunctionEval(game, function)"),
-    "function as Eval of an agent": (lambda: ev.SearchAgent(GAME, anything), "write FunctionEval(game, function)"),
-    "name as Eval": (lambda: ev.AlphaBeta(GAME, "lines"), "given a str as its Eval: write LinearEval.from_heuristic"),
+    "function as evaluator of max^n": (lambda: ev.MaxN(GAME, anything), "write FunctionEval(game, function)"),
+    "function as evaluator of MCTS": (lambda: ev.MCTS(GAME, anything), "write FunctionEval(game, function)"),
+    "function as evaluator of an agent": (lambda: ev.SearchAgent(GAME, anything), "write FunctionEval(game, function)"),
+    "name as evaluator": (lambda: ev.AlphaBeta(GAME, "lines"), "given a str as its evaluator: write heuristic"),
     "name as game": (lambda: ev.AlphaBeta("othello", ZERO), "given 'othello' as its game: give get_game('NAME')"),
     "order of arguments": (lambda: ev.Minimax(ZERO, GAME), "given a LinearEval as its game: give get_game('NAME')"),
     "unknown option": (
@@ -53,10 +53,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "unknown option of alphabeta 'tabel': did you mean",
     ),
     "number as limits": (lambda: ev.SearchAgent(GAME, ZERO, 4), "limits=4: give Limits(depth=4)"),
-    "Eval as text": (lambda: ev.parse_agent(ZERO, GAME), "is an Eval, no agent: write SearchAgent(game, evaluator,"),
-    "Eval as agent": (
+    "evaluator as text": (
+        lambda: ev.parse_agent(ZERO, GAME),
+        "is an evaluator, no agent: write SearchAgent(game, evaluator,",
+    ),
+    "evaluator as agent": (
         lambda: ev.play_match(GAME, ZERO, "random"),
-        "an Eval, no agent: write SearchAgent(game, evaluator,",
+        "an evaluator, no agent: write SearchAgent(game, evaluator,",
     ),
     "function as agent": (
         lambda: ev.play_match(GAME, anything, "random"),
@@ -68,7 +71,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "terms in the wrong place": (
         lambda: ev.play_match(GAME, "random", "random", 5),
-        "config=5: give MatchConfig(pairs=...)",
+        "config=5: give MatchSettings(pairs=...)",
     ),
     "file as agent": (
         lambda: ev.play_match(GAME, "a.safetensors", "random"),
@@ -93,7 +96,7 @@ def test_what_is_handed_in_wrongly_is_told_what_to_write(name: str) -> None:
 def test_texts_are_agents_wherever_agents_play(tmp_path: Path) -> None:
     assert ev.play_match(GAME, "random", "handwritten:lines@depth=1", FEW).games == 4
     assert ev.play_tournament(GAME, ["random", "zero@depth=1", ev.RandomAgent(GAME, "other")], FEW).names[0] == "random"
-    assert ev.run_selfplay(tmp_path, GAME, ["random", "random"], ev.SelfPlayConfig(games=3)).games == 3
+    assert ev.generate_records(tmp_path, GAME, ["random", "random"], ev.RecordSettings(games=3)).games == 3
 
 
 @pytest.mark.parametrize("game", [GAME, ev.get_game("othello")], ids=lambda game: game.name)
@@ -116,27 +119,27 @@ def test_an_eval_from_a_pipeline_is_named_by_its_model() -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("records")
-    ev.run_selfplay(found, GAME, ["random", "random"], ev.SelfPlayConfig(games=200))
+    ev.generate_records(found, GAME, ["random", "random"], ev.RecordSettings(games=200))
     return found
 
 
 PRINTED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "game": (lambda _: GAME, "<game tic_tac_toe v1>"),
-    "Eval": (lambda _: ZERO, "<LinearEval 'zero' of tic_tac_toe>"),
+    "Evaluator": (lambda _: ZERO, "<LinearEval 'zero' of tic_tac_toe>"),
     "function": (lambda _: ev.FunctionEval(GAME, anything), "<FunctionEval 'anything' of tic_tac_toe>"),
     "search": (
-        lambda _: ev.AlphaBeta(GAME, ZERO, floor="plain"),
+        lambda _: ev.AlphaBeta(GAME, ZERO, backend="python"),
         "<AlphaBeta of tic_tac_toe with <LinearEval 'zero' of tic_tac_toe>, plain>",
     ),
-    "search without Eval": (lambda _: ev.MCTS(GAME, floor="plain"), "<MCTS of tic_tac_toe, plain>"),
-    "paranoid": (lambda _: ev.Paranoid(GAME, ZERO, floor="plain"), "<Paranoid of tic_tac_toe with"),
+    "search without evaluator": (lambda _: ev.MCTS(GAME, backend="python"), "<MCTS of tic_tac_toe, plain>"),
+    "paranoid": (lambda _: ev.Paranoid(GAME, ZERO, backend="python"), "<Paranoid of tic_tac_toe with"),
     "agent": (
         lambda _: ev.SearchAgent(GAME, ZERO, LIMITS),
         "SearchAgent(game=<game tic_tac_toe v1>, evaluator=<Linear",
     ),
     "result": (lambda _: ev.Minimax(GAME, ZERO).search(GAME.initial(), LIMITS), "SearchResult(action="),
     "manifest": (
-        lambda folder: ev.run_selfplay(folder, GAME, ["random", "random"], ev.SelfPlayConfig(games=200)),
+        lambda folder: ev.generate_records(folder, GAME, ["random", "random"], ev.RecordSettings(games=200)),
         "<records of tic_tac_toe: 200 games, ",
     ),
     "records": (ev.Dataset, "<Dataset of tic_tac_toe: 200 games, "),

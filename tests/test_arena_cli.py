@@ -12,7 +12,7 @@ import pytest
 
 from evallearn.cli import run
 from evallearn.core.checked import read_checked
-from evallearn.evaluators import LinearEval, save_evaluator
+from evallearn.evaluators import heuristic, save
 from evallearn.games.tic_tac_toe import TicTacToe
 
 CRASHES = """
@@ -77,9 +77,9 @@ def test_same_command_finds_its_games_and_another_gets_a_folder_of_its_own(capsy
 
 
 def test_match_tells_what_must_be_known(capsys: pytest.CaptureFixture[str]) -> None:
-    out = told(capsys, *MATCH, "--random-plies=0")
+    out = told(capsys, *MATCH, "--opening-plies=0")
     assert "tic_tac_toe has only 1 openings of 0 random plies: so many were played, not 6" in out
-    assert "only" not in told(capsys, *MATCH, "--random-plies=0", "--repeat")
+    assert "only" not in told(capsys, *MATCH, "--opening-plies=0", "--repeat")
     out = told(capsys, *MATCH, "--adjudicate=plies=3")
     assert "adjudicated by plies=3: " in out
     out = told(capsys, *MATCH, "--sprt=0,100,model=logistic", "--pairs=200")
@@ -119,7 +119,7 @@ def test_crashing_engine_forfeits_games_and_the_match_goes_on(here: Path, capsys
         (("match", "zero", "random", "--luck=zero"), "luck is judged in two-player games with dice; tic_tac_toe"),
         (("match", "zero", "random", "--games=x.pgn"), "no games of tic_tac_toe in files .pgn: use .txt .jsonl .json"),
         (("match", "zero", "random", "--openings=absent"), "cannot read the openings absent (No such file"),
-        (("match", "zero", "random", "--openings=absent", "--random-plies=2"), "give one of the two"),
+        (("match", "zero", "random", "--openings=absent", "--opening-plies=2"), "give one of the two"),
         (("tournament", "random"), "a tournament of 1 agents: give two or more different ones"),
         (("tournament", "random", "zero", "--anchor=x"), "anchor 'x' does not take part: give one of random, zero@"),
     ],
@@ -159,7 +159,7 @@ def test_ladder_answers_learned_against_hand_written(
 ) -> None:
     monkeypatch.setattr("evallearn.evaluators.zoo.zoo_folder", lambda: here / "no zoo")
     game = TicTacToe()
-    save_evaluator(LinearEval.from_heuristic(game, "lines"), here / "runs" / "x" / "evaluators" / "linear.safetensors")
+    save(heuristic(game, "lines"), here / "runs" / "x" / "evaluators" / "linear.safetensors")
     arguments = ("ladder", "tic_tac_toe", "--limit=depth=1", "--pairs=4")
     data = figures(capsys, *arguments)
     assert len(data["names"]) == 5  # random, zero, squares, lines (or its copy), mcts
@@ -168,4 +168,4 @@ def test_ladder_answers_learned_against_hand_written(
     assert "learned" in out.lower()
     assert Path("runs/ladder-tic_tac_toe/report.html").exists()
     shutil.rmtree("runs/x")
-    assert "No learned Eval takes part" in told(capsys, *arguments)
+    assert "No learned evaluator takes part" in told(capsys, *arguments)

@@ -35,7 +35,7 @@ def test_ladder_starts_with_all_nodes_of_minimax() -> None:
     first = next(ladder.climb(SMALL))
     counted = sum(perft(game, game.from_text(text), d) for text in SMALL.positions for d in range(6))
     assert first.nodes == ladder.unpruned(SMALL) == counted
-    assert (first.name, first.leaves, first.seconds, first.saving) == ("minimax", None, None, None)
+    assert (first.name, first.leaf_calls, first.seconds, first.saving) == ("minimax", None, None, None)
 
 
 def test_ladder_tells_what_each_step_saves() -> None:
@@ -47,7 +47,7 @@ def test_ladder_tells_what_each_step_saves() -> None:
     aside = steps.pop(2)
     for before, step in [*pairwise(steps), (steps[1], aside)]:
         assert step.saving == pytest.approx(1 - step.nodes / before.nodes)
-        assert 0 < (step.leaves or 0) < step.nodes
+        assert 0 < (step.leaf_calls or 0) < step.nodes
     assert steps[1].nodes < steps[0].nodes / 2
     assert steps[2].nodes < steps[1].nodes
     assert aside.nodes < steps[1].nodes
@@ -85,7 +85,7 @@ def test_nodes_of_minimax_are_as_stated(suite: ladder.Suite) -> None:
 def test_ladder_is_shown_and_written(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(ladder, "SUITES", (SMALL,))
     monkeypatch.setattr(bounds, "SUITES", (ENDINGS,))
-    monkeypatch.setattr(bounds, "AlphaBeta", partial(AlphaBeta, floor="plain"))
+    monkeypatch.setattr(bounds, "AlphaBeta", partial(AlphaBeta, backend="python"))
     assert run(["bench", "search", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [(each["game"], each["depth"]) for each in told["bounds"]] == [("connect_four", 6)]
@@ -98,7 +98,7 @@ def test_ladder_is_shown_and_written(monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 def test_saving_by_bounds_is_that_of_the_step_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "AlphaBeta", partial(AlphaBeta, floor="plain"))
+    monkeypatch.setattr(bounds, "AlphaBeta", partial(AlphaBeta, backend="python"))
     alone, clipped, pruned = bounds.compare(ENDINGS)
     assert alone.saving is None
     for before, step in ((alone, clipped), (clipped, pruned)):
@@ -109,7 +109,7 @@ def test_saving_by_bounds_is_that_of_the_step_before(monkeypatch: pytest.MonkeyP
 def test_bounds_that_change_an_answer_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     class Wrong(AlphaBeta):
         def __init__(self, *args: Any, bounds: bool = True, **settings: Any) -> None:
-            super().__init__(*args, bounds=bounds, floor="plain", **settings)
+            super().__init__(*args, bounds=bounds, backend="python", **settings)
             self.wrong = bounds
 
         def search(self, s: Any, limits: Any, **asked: Any) -> Any:
@@ -129,7 +129,7 @@ def test_speed_is_measured_of_all_contestants(
     monkeypatch.setattr(speed, "ROUNDS", 1)
     assert run(["bench", "speed", "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["bench"]
-    assert found["compiled"]["nodes"] == found["plain"]["nodes"]
+    assert found["compiled"]["nodes"] == found["python"]["nodes"]
     assert found["ratio_to_plain"] > 1
     assert run(["bench", "speed"]) == 0
     assert "evallearn, plain Python" in capsys.readouterr().out
@@ -138,7 +138,7 @@ def test_speed_is_measured_of_all_contestants(
 def test_pruning_with_dice_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chance, "ROUNDS", 1)
     found = chance.compare_ways(chance.positions(2), 2, ["none", "star1", "star2"])
-    assert found["star2"].leaves < found["star1"].leaves < found["none"].leaves
+    assert found["star2"].leaf_calls < found["star1"].leaf_calls < found["none"].leaf_calls
     assert found["none"].share_of_leaves == 1
 
 

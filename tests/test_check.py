@@ -16,13 +16,13 @@ from evallearn.registry import game_names, get_game
 
 # --- games that keep the contract --------------------------------------------------------------------------------
 SLOW = {"chess": 20, "2048": 4, "backgammon": 4, "checkers": 2, "pacman": 2}
-"""Games that are long, or slow upstairs: every n-th position must do (`make long` looks at all)."""
+"""Games that are long, or slow in plain Python: every n-th position must do (`make long` looks at all)."""
 
 
 @pytest.mark.parametrize("name", game_names())
-def test_shipped_game_keeps_the_contract_on_both_floors(name):
+def test_shipped_game_keeps_the_contract_on_both_backends(name):
     report = check_game(get_game(name), games=3, every=SLOW.get(name, 1))
-    assert (report.game, report.games, report.floors) == (name, 3, ("plain", "compiled"))
+    assert (report.game, report.games, report.backends) == (name, 3, ("python", "compiled"))
     assert report.positions > 3 * 6
 
 
@@ -33,9 +33,9 @@ def test_shipped_game_keeps_the_contract_in_every_position(name):
 
 
 def test_toys_keep_the_contract():
-    assert check_game(DoubleMove()).floors == ("plain", "compiled")
+    assert check_game(DoubleMove()).backends == ("python", "compiled")
     for game in (TreeGame(), Takeaway(), CoinRace()):
-        assert check_game(game).floors == ("plain",)
+        assert check_game(game).backends == ("python",)
 
 
 def test_same_seed_checks_the_same_positions():
@@ -43,7 +43,7 @@ def test_same_seed_checks_the_same_positions():
     assert check_game(CoinRace(), seed=4).positions != check_game(CoinRace(), seed=5).positions
 
 
-# --- broken upstairs ---------------------------------------------------------------------------------------------
+# --- broken in plain Python ------------------------------------------------------------------------------------------
 class Fickle(Takeaway):
     """Its actions come in another order every time."""
 
@@ -158,7 +158,7 @@ PLAIN = {
     ),
     "hidden information": (
         broken(hidden_information=True, feature_names=()),
-        r"takeaway\.hidden_information: is True; out of scope, as every search and Eval sees the whole state: play .*",
+        r"takeaway\.hidden_information: is True; out of scope, as every search and evaluator sees the whole state: play .*",
     ),
     "utility_range is one number": (
         broken(utility_range=3),

@@ -45,7 +45,7 @@ def test_bounds_that_do_not_hold_are_told(told: str) -> None:
     assert remedy in str(error.value)
 
 
-def test_both_floors_must_have_them_and_agree() -> None:
+def test_both_backends_must_have_them_and_agree() -> None:
     class Silent(Narrowing):  # type: ignore[misc]
         rules = replace(Narrowing().rules, bounds_mover=None)
 
@@ -57,5 +57,5 @@ def test_both_floors_must_have_them_and_agree() -> None:
             low, high = super().bounds(s, player)
             return low - 1, high + 1
 
-    with pytest.raises(GameError, match=r"narrowing\.rules\.bounds_mover: gave .*, plain .*; make both floors agree"):
+    with pytest.raises(GameError, match=r"narrowing\.rules\.bounds_mover: gave .*, plain .*; make both backends agree"):
         check_game(Wider(), games=2)

@@ -22,7 +22,7 @@ from evallearn.games.pig.rules import RULES as PIG_RULES
 from evallearn.registry import get_game
 
 
-# --- broken downstairs -------------------------------------------------------------------------------------------
+# --- broken where compiled -------------------------------------------------------------------------------------------
 def with_rules(**changes: Any) -> Game:
     return broken(DoubleMove, rules=dataclasses.replace(toys.DOUBLE_MOVE_RULES, **changes))
 
@@ -118,7 +118,7 @@ def key_outside(s):
     raise ValueError("no key")
 
 
-AGREE = "make both floors agree"
+AGREE = "make both backends agree"
 COMPILED = {
     "max_actions": (
         {"max_actions": 2},
@@ -199,7 +199,7 @@ def test_rules_with_another_player_are_told_first_of_all():
 
 
 def test_rules_may_write_a_whole_slice():
-    assert check_game(with_rules(features_mover=features_sliced)).floors == ("plain", "compiled")
+    assert check_game(with_rules(features_mover=features_sliced)).backends == ("python", "compiled")
 
 
 def test_utility_that_float32_cannot_hold_is_told():
@@ -286,8 +286,8 @@ def pig_with(active: Any) -> Game:
 
 
 def test_games_that_find_their_active_features_find_all_of_them():
-    assert check_game(pig_with(active_in_pig), games=2, every=7).floors == ("plain", "compiled")
-    assert check_game(get_game("backgammon,features=tesauro"), games=1, every=9).floors == ("plain", "compiled")
+    assert check_game(pig_with(active_in_pig), games=2, every=7).backends == ("python", "compiled")
+    assert check_game(get_game("backgammon,features=tesauro"), games=1, every=9).backends == ("python", "compiled")
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ def test_uncompilable_rule_is_told_in_one_line_with_its_place(changes, marker, r
     complains(
         with_rules(**changes),
         rf"double_move\.rules: cannot be compiled: {place}: {reason}; "
-        r"fix that line, or leave out `rules` to stay on the plain floor",
+        r"fix that line, or leave out `rules` to stay on the Python backend",
     )
 
 

@@ -1,4 +1,4 @@
-"""check_game on games that say wrongly what is won already, or say it on one floor only."""
+"""check_game on games that say wrongly what is won already, or say it on one backend only."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_points_that_are_not_won_for_certain_are_told(told: str) -> None:
 
 
 def test_points_that_only_add_up_are_won() -> None:
-    assert check_game(Harvest(), games=5).floors == ("plain",)
+    assert check_game(Harvest(), games=5).backends == ("python",)
 
 
 def test_a_zero_sum_game_has_nothing_won() -> None:
@@ -78,10 +78,10 @@ def with_rules(rules: Rules) -> TwentyFortyEight:
     ("won_player", "line"),
     [
         (None, r"2048\.rules\.won_player: is missing; give it"),
-        (four_more, r"2048\.rules\.won_player: gave \[4\.0\], plain \[0\.0\] in .*; make both floors agree"),
+        (four_more, r"2048\.rules\.won_player: gave \[4\.0\], plain \[0\.0\] in .*; make both backends agree"),
     ],
 )
-def test_both_floors_must_say_it_and_agree(won_player: Any, line: str) -> None:
+def test_both_backends_must_say_it_and_agree(won_player: Any, line: str) -> None:
     with pytest.raises(GameError, match=line):
         check_game(with_rules(replace(RULES, won_player=won_player)), games=1, every=40)
 

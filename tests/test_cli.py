@@ -72,8 +72,8 @@ def test_perft_gives_the_published_counts_further_down(line: str, capsys: pytest
 def test_perft_of_chess_goes_on_where_a_rule_has_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     """A king takes the last pawn, or the count of moves is full; the counts are those of the package `chess`."""
     for position, count in (("8/8/8/4k3/4P3/8/4K3/8 b - - 0 1", 302), ("8/8/8/4k3/8/8/4K2R/8 b - - 99 80", 865)):
-        for floor in ([], ["--plain"]):
-            assert run(["perft", "chess", "3", "--position", position, *floor]) == 0
+        for backend in ([], ["--plain"]):
+            assert run(["perft", "chess", "3", "--position", position, *backend]) == 0
             assert capsys.readouterr().out.splitlines()[-1] == str(count)
 
 
@@ -119,7 +119,7 @@ def test_moves_as_json_are_what_the_lines_say(capsys: pytest.CaptureFixture[str]
     assert len(found["moves"]) == 5
 
 
-def test_perft_plain_floor_and_position(capsys: pytest.CaptureFixture[str]) -> None:
+def test_perft_plain_backend_and_position(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, count in (
         (["othello", "4", "--plain"], 244),
         (["othello", "3", "--position", "f5"], 61),
@@ -141,7 +141,7 @@ BAD = {
     "check broken:Mine": "cannot import 'broken' of 'broken:Mine' (SyntaxError:",
     "check evallearn:Game": "cannot be built as Game() (Can't instantiate abstract class",
     "check [/x]": "unknown game '[/x]'",
-    "selfplay othello --eval random --out x": "unknown Eval 'random': known: handwritten:mobility",
+    "selfplay othello --eval random --out x": "unknown evaluator 'random': known: handwritten:mobility",
     "perft --json connect_four 3": "'connect_four' looks like an argument: write --json last",
     "match random a@b.safetensors --game othello": "no evaluator file a@b.safetensors",
     "check evallearn.games.othello:Otelo": "did you mean 'Othello'?",
@@ -172,7 +172,7 @@ BAD = {
     "moves matches,k=2,k=3": "parameter 'k' of Matches is given twice: give it once",
     "moves othello,k=2": "Othello has no parameter 'k': it has none",
     "moves matches,k=many": "'many'",
-    "selfplay othello --out x --exploration 2": "is not in the range",
+    "selfplay othello --out x --epsilon 2": "is not in the range",
 }
 
 
@@ -199,7 +199,7 @@ def test_a_reader_who_leaves_early_is_no_error() -> None:
 
 
 def test_openings_that_run_out_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    match = ["match", "zero@depth=1", "random", "--game", "tic_tac_toe", "--random-plies", "1", "--workers", "1"]
+    match = ["match", "zero@depth=1", "random", "--game", "tic_tac_toe", "--opening-plies", "1", "--workers", "1"]
     assert run([*match, "--pairs", "50"]) == 0
     assert "tic_tac_toe has only 9 openings of 1 random plies" in capsys.readouterr().out
 
@@ -215,7 +215,7 @@ def test_json_goes_to_a_file_or_to_standard_output(capsys: pytest.CaptureFixture
     assert run(["perft", "othello", "3", "--json", "out/perft.json"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "56"
     assert json.loads(Path("out/perft.json").read_text())["count"] == 56
-    assert json_of(capsys, "check", "tic_tac_toe", "--games", "2")["floors"] == ["plain", "compiled"]
+    assert json_of(capsys, "check", "tic_tac_toe", "--games", "2")["backends"] == ["python", "compiled"]
 
 
 def test_a_users_own_game_is_found_beside_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,7 +250,7 @@ def test_selfplay_fit_match_info_work_one_after_another(capsys: pytest.CaptureFi
     assert run([*match, "--limit", "nodes=50"]) == 0
     assert "Elo" in capsys.readouterr().out
     assert run(["match", "net.safetensors", "random", "--game", "othello", "--pairs", "1"]) == 2
-    assert "net.safetensors is an Eval of tic_tac_toe, not of othello" in " ".join(capsys.readouterr().err.split())
+    assert "net.safetensors is an evaluator of tic_tac_toe, not of othello" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("agent", ["random", "zero@depth=3", "handwritten:threats@nodes=100"])

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from evallearn import AlphaBeta, Limits, LinearEval, check_game, get_game
+from evallearn import AlphaBeta, Limits, LinearEval, check_game, get_game, heuristic
 from evallearn.core.trust import FULL_TRUST
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-FLOORS = {"domineering": ("plain",), "domineering_compiled": ("plain", "compiled")}
+BACKENDS = {"domineering": ("python",), "domineering_compiled": ("python", "compiled")}
 
 
 @pytest.fixture
@@ -25,20 +25,20 @@ def _there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_there")
-@pytest.mark.parametrize("name", FLOORS)
+@pytest.mark.parametrize("name", BACKENDS)
 def test_own_game_keeps_the_contract(name: str) -> None:
-    assert check_game(get_game(f"{name}:Domineering", trust=FULL_TRUST)).floors == FLOORS[name]
+    assert check_game(get_game(f"{name}:Domineering", trust=FULL_TRUST)).backends == BACKENDS[name]
 
 
 @pytest.mark.usefixtures("_there")
-def test_both_floors_of_the_example_find_the_same_move() -> None:
+def test_both_backends_of_the_example_find_the_same_move() -> None:
     found = []
-    for name in FLOORS:
+    for name in BACKENDS:
         game = get_game(f"{name}:Domineering", trust=FULL_TRUST)
-        search = AlphaBeta(game, LinearEval.from_heuristic(game, "safe"))
+        search = AlphaBeta(game, heuristic(game, "safe"))
         result = search.search(game.initial(), Limits(depth=3))
-        found.append((search.floor, result.action, result.value))
-    assert found[0][0] == "plain"
+        found.append((search.backend, result.action, result.value))
+    assert found[0][0] == "python"
     assert found[1] == ("compiled", *found[0][1:])
 
 
@@ -50,7 +50,7 @@ def test_known_result_is_found() -> None:
     assert (found.value, found.exact) == (-1.0, True)
 
 
-@pytest.mark.parametrize("name", FLOORS)
+@pytest.mark.parametrize("name", BACKENDS)
 def test_example_is_as_short_as_it_says(name: str) -> None:
     """Statements below the imports, by lines, without blank ones: some forty, and as many more."""
     text = (EXAMPLES / f"{name}.py").read_text()

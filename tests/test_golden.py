@@ -23,18 +23,18 @@ from toys import LINES
 
 from evallearn import Limits, get_game, load
 from evallearn.agents import parse_agent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.arena.quick_match import quick_match
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Game
 from evallearn.core.patterns import PatternSet
-from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
-from evallearn.evaluators import LinearEval
+from evallearn.data import Dataset, RecordSettings, generate_records
+from evallearn.evaluators import heuristic
 from evallearn.evaluators.zoo import zoo_names
 from evallearn.registry import game_names
 from evallearn.search import SEARCHES
-from evallearn.train import LinearEvalTrainer
+from evallearn.train import LinearFitter
 from evallearn.train.models.patterns import PatternModel
 from evallearn.train.selfplay.settings import Schedule, SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
@@ -87,7 +87,7 @@ METHODS = ("ridge", "logistic", "sgd", "lasso", "elasticnet", "wdl")
 
 def records(folder: Path, game: Game, agent: str, games: int) -> Path:
     agents = [parse_agent(agent, game)] * game.n_players
-    run_selfplay(folder, game, agents, SelfPlayConfig(games=games, seed=5, random_plies=3))
+    generate_records(folder, game, agents, RecordSettings(games=games, seed=5, opening_plies=3))
     return folder
 
 
@@ -108,7 +108,7 @@ def fitted_to(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_fitted_weights(method: str, fitted_to: Path) -> None:
-    trainer = LinearEvalTrainer(method=method).fit(Dataset(fitted_to))
+    trainer = LinearFitter(method=method).fit(Dataset(fitted_to))
     check(f"fitted/{method}", np.c_[trainer.weights_, trainer.bias_], exact=False)
 
 
@@ -133,7 +133,7 @@ def test_pattern_tables(name: str) -> None:
     check(f"tables/{name}", model.tables(), exact=False)
 
 
-# --- what Evals say --------------------------------------------------------------------------------------------------
+# --- what evaluators say ---------------------------------------------------------------------------------------------
 def positions(game: Game, n: int) -> list[Any]:
     """States of random games, as many of each game's own kind as come up: terminal ones and rolls too."""
     fast, found = CompiledGame(game), []
@@ -158,9 +158,9 @@ def test_values_of_shipped_files(name: str) -> None:
 @pytest.mark.parametrize("name", game_names())
 def test_values_of_hand_written_heuristics(name: str) -> None:
     game = get_game(name)
-    for heuristic in game.heuristics:
-        found = said(LinearEval.from_heuristic(game, heuristic), game, 200)
-        check(f"heuristics/{name}/{heuristic}", found, exact=False)
+    for which in game.heuristics:
+        found = said(heuristic(game, which), game, 200)
+        check(f"heuristics/{name}/{which}", found, exact=False)
 
 
 # --- searches and matches --------------------------------------------------------------------------------------------
@@ -174,12 +174,12 @@ GAMES |= dict.fromkeys(("maxn", "bestreply"), "three_player_connect") | dict.fro
 @pytest.mark.parametrize("name", SEARCHES)
 def test_what_searches_find(name: str) -> None:
     game = get_game(GAMES[name])
-    search = SEARCHES[name](game, LinearEval.from_heuristic(game, min(game.heuristics)))
+    search = SEARCHES[name](game, heuristic(game, min(game.heuristics)))
     lines = []
     for s in positions(game, 300)[::60]:
         if not game.is_terminal(s) and game.to_play(s) != CHANCE:
             r = search.search(s, LIMITS.get(name, Limits(depth=2)), seed=4)
-            lines.append(f"{r.action} {r.value:.5f} {r.depth} {r.nodes} {r.pv} {r.exact} {r.leaves}")
+            lines.append(f"{r.action} {r.value:.5f} {r.depth} {r.nodes} {r.pv} {r.exact} {r.leaf_calls}")
     check(f"searches/{name}", "\n".join(lines).encode())
 
 
@@ -196,15 +196,13 @@ MATCHES = {
 def test_matches_of_a_seed(name: str) -> None:
     game = get_game(name)
     agents = [parse_agent(text, game) for text in MATCHES[name]]
-    found = play_match(game, *agents, MatchConfig(pairs=4, seed=7), keep_games=True)
+    found = play_match(game, *agents, MatchSettings(pairs=4, seed=7), keep_games=True)
     games = [(g.opening, g.players, g.actions, g.utilities) for g in found.records]
     check(f"matches/{name}", repr((games, found.pair_counts, found.elo, found.nodes)).encode())
 
 
 def test_quick_matches_of_a_seed() -> None:
     game = get_game("connect_four")
-    found = quick_match(
-        load("connect_four/linear"), LinearEval.from_heuristic(game, "threats"), pairs=50, seed=2, opening_plies=4
-    )
+    found = quick_match(load("connect_four/linear"), heuristic(game, "threats"), pairs=50, seed=2, opening_plies=4)
     figures = f"points={found.points!r}, standard_error={found.standard_error!r}, games={found.games!r}"
     check("quick matches/connect_four", f"Meeting({figures})".encode())  # as it was written down

@@ -11,9 +11,9 @@ from toys import Takeaway
 
 from evallearn.agents import RandomAgent
 from evallearn.cli import run
-from evallearn.data import SelfPlayConfig, run_selfplay
+from evallearn.data import RecordSettings, generate_records
 from evallearn.errors import EvallearnError
-from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator, zoo_file
+from evallearn.evaluators import LinearEval, load_evaluator, save, zoo_file
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import quantise
 from evallearn.games.tic_tac_toe import TicTacToe
@@ -36,7 +36,7 @@ def sample(kind: str) -> Path:
         return path
     net = load_evaluator(zoo_file("backgammon/net"), get_game("backgammon"))
     assert isinstance(net, NetEval)
-    return save_evaluator(net if kind == "net" else quantise(net), path)
+    return save(net if kind == "net" else quantise(net), path)
 
 
 def flip(path: Path, at: int) -> None:
@@ -61,7 +61,7 @@ def test_one_weight_that_is_another_is_refused(kind: str, capsys: pytest.Capture
 
 
 def test_an_eval_that_fits_no_game_of_this_version_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    save_evaluator(LinearEval.zero(GAME), Path("old.safetensors"))
+    save(LinearEval.zero(GAME), Path("old.safetensors"))
     data = Path("old.safetensors").read_bytes()
     Path("old.safetensors").write_bytes(data.replace(b'game_version\\": 1', b'game_version\\": 7'))
     assert run(["info", "old.safetensors"]) == 2
@@ -69,18 +69,18 @@ def test_an_eval_that_fits_no_game_of_this_version_is_refused(capsys: pytest.Cap
 
 
 def test_an_eval_of_ones_own_game_fits_where_the_game_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    save_evaluator(LinearEval.zero(Takeaway()), Path("own.safetensors"))
+    save(LinearEval.zero(Takeaway()), Path("own.safetensors"))
     for words in ([], ["--game", "toys:Takeaway"]):
         assert run(["info", "own.safetensors", *words]) == 0
     assert run(["info", "own.safetensors", "--game", "toys:CoinRace"]) == 2
-    assert "own.safetensors is an Eval of takeaway, not of coin_race" in capsys.readouterr().err
+    assert "own.safetensors is an evaluator of takeaway, not of coin_race" in capsys.readouterr().err
     flip(Path("own.safetensors"), -1)
     assert run(["info", "own.safetensors"]) == 2
     assert "own.safetensors is damaged: its numbers do not have the checksum" in capsys.readouterr().err
 
 
 def test_a_shard_that_is_another_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    run_selfplay("data", GAME, [RandomAgent(GAME)] * 2, SelfPlayConfig(games=5))
+    generate_records("data", GAME, [RandomAgent(GAME)] * 2, RecordSettings(games=5))
     shard = Path("data/records/shard-000000.parquet")
     assert run(["info", "data", "--game", "tic_tac_toe"]) == 0
     flip(shard, 100)

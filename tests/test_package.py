@@ -32,10 +32,10 @@ def test_import_loads_nothing_heavy() -> None:
     assert not modules_after("import evallearn") & {*HEAVY, "numpy"}
 
 
-def test_plain_floor_needs_no_compiler() -> None:
+def test_plain_backend_needs_no_compiler() -> None:
     code = (
         "import evallearn as e; g = e.get_game('othello')\n"
-        "s = e.AlphaBeta(g, e.FunctionEval(g, lambda s, p: 0.0), floor='plain')\n"
+        "s = e.AlphaBeta(g, e.FunctionEval(g, lambda s, p: 0.0), backend='python')\n"
         "s.search(g.initial(), e.Limits(depth=1))"
     )
     assert not modules_after(code) & {"numba", "torch", "sklearn", "pyarrow", "matplotlib"}

@@ -19,7 +19,7 @@ from toys import LINES
 from evallearn import get_game
 from evallearn.agents import parse_agent, parse_limits
 from evallearn.agents.options import search_options
-from evallearn.arena import Adjudication, MatchConfig, Sprt
+from evallearn.arena import Adjudication, MatchSettings, Sprt
 from evallearn.cli import cli, run
 from evallearn.cli import games as games_command
 from evallearn.cli.common import FloatRange, GameType, setting_options
@@ -27,7 +27,7 @@ from evallearn.core import memory
 from evallearn.core.files import LONGEST_NAME, file_name, short_name, write_atomically
 from evallearn.core.settings import SEED, SHARE, Range, Settings, number, setting, whole
 from evallearn.core.trust import FULL_TRUST
-from evallearn.data import SelfPlayConfig
+from evallearn.data import RecordSettings
 from evallearn.errors import EvallearnError, SpecError
 from evallearn.evaluators import read_header
 from evallearn.quality import QualitySettings
@@ -174,8 +174,10 @@ def test_agents_take_no_absurd_options(monkeypatch: pytest.MonkeyPatch) -> None:
         limit = "nodes=3" if search in ("mcts", "flat") else "depth=1"
         numeric = [o for o, kind in search_options(search).items() if kind.wanted in ("a whole number", "a number")]
         for option in numeric:
-            floor = ",floor=plain" if "floor" in search_options(search) else ""
-            refuses(f"{search},{option}={{}}{floor}:zero@{limit}", lambda t, game=game: parse_agent(t, game).prepare())
+            backend = ",backend=python" if "backend" in search_options(search) else ""
+            refuses(
+                f"{search},{option}={{}}{backend}:zero@{limit}", lambda t, game=game: parse_agent(t, game).prepare()
+            )
 
 
 def test_samples_and_width_that_no_kernel_holds_are_refused() -> None:
@@ -193,7 +195,7 @@ def test_recipes_take_no_absurd_numbers(field: str) -> None:
 
 # --- settings in Python ----------------------------------------------------------------------------------------------
 SETTINGS = [
-    SelfPlayConfig, MatchConfig, Generate, Fit, Gate, Ladder, SelfPlaySettings, Schedule, PatternSettings,
+    RecordSettings, MatchSettings, Generate, Fit, Gate, Ladder, SelfPlaySettings, Schedule, PatternSettings,
     Rounds, NetSettings, QualitySettings,
 ]  # fmt: skip
 
@@ -221,7 +223,7 @@ def test_every_number_of_a_class_of_settings_has_a_range(kind: Any) -> None:
 class Example(Settings):
     share_: float = setting(0.5, "How much.", SHARE)
     depth: int | None = setting(None, "Plies", whole(1, 9), auto="what suits")
-    way: str = setting("plain", "How.", choices=("plain", "compiled"))
+    way: str = setting("python", "How.", choices=("python", "compiled"))
     quiet: bool = setting(False, "Say nothing.")
 
 
@@ -237,7 +239,7 @@ def test_settings_know_their_defaults_and_what_was_changed() -> None:
         ({"share_": 2}, "share=2: give a number from 0 to 1"),
         ({"share_": None}, "share=None: give a number from 0 to 1"),
         ({"depth": 0}, "depth=0: give a whole number from 1 to 9"),
-        ({"way": "plane"}, "unknown way 'plane': did you mean 'plain'"),
+        ({"way": "plane"}, "unknown way 'plane': did you mean 'python'"),
         ({"quiet": 1}, "quiet=1: give True or False"),
     ],
     ids=str,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evallearn.agents import RandomAgent, parse_agent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.arena.formats import write_games
 from evallearn.arena.records import GameRecord
 from evallearn.cli import run
@@ -42,7 +42,7 @@ def test_a_table_shows_every_game_and_that_all_are_legal(match: Path, capsys: py
 
 def test_folder_of_a_match_is_read_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     two = parse_agent("zero@depth=1", TTT), RandomAgent(TTT)
-    found = play_match(TTT, *two, MatchConfig(pairs=3), folder=tmp_path, keep_games=True)
+    found = play_match(TTT, *two, MatchSettings(pairs=3), folder=tmp_path, keep_games=True)
     assert run(["replay", str(tmp_path), "--game", "tic_tac_toe", "--json"]) == 0
     games = json.loads(capsys.readouterr().out)["games"]
     assert games == [{**r.to_json(), "plies": len(r.moves)} for r in found.records]

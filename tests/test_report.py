@@ -74,7 +74,7 @@ def full_result() -> Result:
         "run": "runs/othello-seed1",
         "seed": 1,
         "command": "evallearn learn othello --seed 1",
-        "settings": {"generations": 3, "games": 3000, "depth": 3, "exploration": 0.1, "workers": 2, "resume": True},
+        "settings": {"generations": 3, "games": 3000, "depth": 3, "epsilon": 0.1, "workers": 2, "resume": True},
         "records": 183000,
         "seconds": {"self-play 0": 12.3, "fit 0": 1.2, "self-play 1": 31.0, "fit 1": 1.3, "self-play 2": 33.4}
         | {"fit linear": 1.4, "fit neural": 40.7, "match linear": 20.1, "match neural": 38.8},
@@ -98,7 +98,7 @@ def full_result() -> Result:
         ],
         "champion": 1,
         "alarms": [{"name": "saturated", "about": "neural", "text": "3 % of the held-out values lie beyond <0.99>."}],
-        "stopped": "stopped after 3 generations: 1 in a row brought no better Eval",
+        "stopped": "stopped after 3 generations: 1 in a row brought no better evaluator",
         "fits": {
             "linear": {"metrics": metrics(0.011, 0.5662), "seconds": 1.2},
             "neural": {"metrics": metrics(0.019, 0.5512), "history": history},
@@ -304,7 +304,8 @@ def with_linear(**changes: Any) -> Result:
 
 def test_headline_of_a_win() -> None:
     assert headline(full_result()) == (
-        "On this machine evallearn learned a linear Eval for othello from 183,000 positions of self-play; at equal "
+        "On this machine evallearn learned a linear evaluator for othello from 183,000 positions of self-play; at "
+        "equal "
         "depth it beats the best hand-written heuristic, mobility, by 171 Elo (95 %: 143 to 201)."
     )
 
@@ -324,13 +325,13 @@ def test_headline_of_an_undecided_match(low: float | None, high: float | None) -
 
 
 def test_headline_without_a_learned_eval() -> None:
-    assert "no learned Eval has been matched yet" in headline({"game": "nim", "ladder": [entry("random", -300.0)]})
+    assert "no learned evaluator has been matched yet" in headline({"game": "nim", "ladder": [entry("random", -300.0)]})
 
 
 def test_headline_speaks_of_the_neural_eval_if_it_is_alone() -> None:
     result = full_result()
     del result["ladder"][3]
-    assert "learned a neural Eval" in headline(result)
+    assert "learned a neural evaluator" in headline(result)
 
 
 def test_numbers_in_words() -> None:

@@ -28,7 +28,7 @@ from evallearn.cli import common, run
 from evallearn.core.search import Limits
 from evallearn.core.trust import FULL_TRUST, NO_TRUST, Trust, is_inside
 from evallearn.errors import SpecError
-from evallearn.evaluators import LinearEval, save_evaluator
+from evallearn.evaluators import LinearEval, save
 from evallearn.play import Session, load_game, save_game
 from evallearn.play.seats import make_agent
 
@@ -56,7 +56,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setattr(common.out, "width", 500)
     monkeypatch.setenv("EVALLEARN_DATA", str(tmp_path / "data"))
-    save_evaluator(LinearEval.zero(GAME), tmp_path / "outside" / "eval.safetensors")
+    save(LinearEval.zero(GAME), tmp_path / "outside" / "eval.safetensors")
     Path("files/link.safetensors").symlink_to(tmp_path / "outside" / "eval.safetensors")
     Path("files/linked").symlink_to(tmp_path / "outside", target_is_directory=True)
     program = tmp_path / "bin" / "stranger"
@@ -167,7 +167,7 @@ def test_a_seat_that_is_absurd_is_refused_at_the_board(
 
 
 def test_files_in_the_folder_of_the_file_may_be_opened(opened: list[str]) -> None:
-    save_evaluator(LinearEval.zero(GAME), Path("files/eval.safetensors"))
+    save(LinearEval.zero(GAME), Path("files/eval.safetensors"))
     for text in ("files/eval.safetensors@depth=1", str(Path("files/eval.safetensors").resolve())):
         saved_game(text)
         session = load_game(Path("files/game.json"), GAME, partial(make_agent, game=GAME))
@@ -231,7 +231,7 @@ def test_a_ladder_takes_files_for_files(tmp_path: Path, opened: list[str], caplo
     zero = LinearEval.zero(GAME)
     for i, path in enumerate(("cmd:stranger ", "mcts:zero", "files", "a@nodes=x")):
         weights = np.full_like(zero.tensors()["weights"], i + 1)
-        save_evaluator(LinearEval(GAME, weights, zero.tensors()["bias"]), Path(path, "eval.safetensors"))
+        save(LinearEval(GAME, weights, zero.tensors()["bias"]), Path(path, "eval.safetensors"))
     found = known_agents(GAME, Limits(depth=1), Path())
     names = ("./cmd:stranger /eval", "./mcts:zero/eval", "files/eval", "a@nodes=x/eval")
     assert {f"{name}.safetensors@depth=1" for name in names} < set(found)

@@ -16,7 +16,7 @@ from toys import python_path
 
 from evallearn.agents import RandomAgent
 from evallearn.cli import run
-from evallearn.data import SelfPlayConfig, run_selfplay
+from evallearn.data import RecordSettings, generate_records
 from evallearn.games.tic_tac_toe import TicTacToe
 
 EARLY = "import importlib.util, runpy, sys; print(*sys.modules)"
@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in names:
         (found / f"{name}.py").write_text(MODULE.format(log=str(found.with_name("log")), name=name))
     (found / "mine.py").write_text(GAME)
-    run_selfplay(found / "records", game := TicTacToe(), [RandomAgent(game)] * 2, SelfPlayConfig(games=100))
+    generate_records(found / "records", game := TicTacToe(), [RandomAgent(game)] * 2, RecordSettings(games=100))
     return found
 
 

@@ -14,11 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from evallearn.agents import RandomAgent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.cli import COMMANDS, common, live, run
 from evallearn.cli.common import progress_bars
 from evallearn.cli.screen import INSTEAD, Screen, shown
-from evallearn.evaluators import LinearEval, save_evaluator
+from evallearn.evaluators import heuristic, save
 from evallearn.games.tic_tac_toe import TicTacToe
 
 ROOT = Path(__file__).parents[1]
@@ -73,11 +73,11 @@ class Terminal:
 
 @pytest.fixture
 def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """An Eval whose name and note need more than ASCII."""
+    """An evaluator whose name and note need more than ASCII."""
     monkeypatch.chdir(tmp_path)
-    evaluator = LinearEval.from_heuristic(TicTacToe(), "lines")
-    evaluator.made["note"] = "é → \N{SNOWMAN}"
-    save_evaluator(evaluator, tmp_path / NAMED)
+    evaluator = heuristic(TicTacToe(), "lines")
+    evaluator.metadata["note"] = "é → \N{SNOWMAN}"
+    save(evaluator, tmp_path / NAMED)
     return NAMED
 
 
@@ -136,7 +136,7 @@ def test_live_tables_and_bars_are_drawn_in_ascii(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(live, "console", console)
     game = TicTacToe()
     with live.live_board() as saw:
-        play_match(game, RandomAgent(game), RandomAgent(game, "é"), MatchConfig(pairs=2), on_progress=saw)
+        play_match(game, RandomAgent(game), RandomAgent(game, "é"), MatchSettings(pairs=2), on_progress=saw)
     with progress_bars() as steps, steps.step("games", 10) as move:
         move(3, None)
     with console.status("thinking"):

@@ -88,7 +88,7 @@ WRONG = {
     "ev.AlphaBeta(game, by_function).search((21, 0), limits)": "arg-type",
     "text: str = ev.AlphaBeta(game, by_function).search(position, limits).action": "assignment",
     "ev.FunctionEval(game, lambda s, player: s.right / 100)": "attr-defined",
-    "ev.MatchConfig(pears=3)": "call-arg",
+    "ev.MatchSettings(pears=3)": "call-arg",
     "ev.nothing": "attr-defined",
 }
 """A line of such a script -> the code of the error that it must get: were everything Any, nothing would be found."""

@@ -1,4 +1,4 @@
-"""Games through other eyes: Evals that see backgammon differently play the same game."""
+"""Games through other eyes: evaluators that see backgammon differently play the same game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evallearn import get_game
 from evallearn.agents import parse_agent
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import EvaluatorError, SearchError, SpecError
-from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator
+from evallearn.evaluators import LinearEval, load_evaluator, save
 from evallearn.search import Expectiminimax
 
 RICH, RAW = get_game("backgammon"), get_game("backgammon,features=tesauro")
@@ -30,21 +30,21 @@ def test_a_game_is_seen_through_other_eyes_if_only_a_view_differs() -> None:
         RICH.seen_as("backgammon,features=teasuro")
 
 
-@pytest.mark.parametrize("floor", ["plain", pytest.param("compiled", marks=pytest.mark.long)])
-def test_a_file_of_another_view_loads_and_searches(floor: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["python", pytest.param("compiled", marks=pytest.mark.long)])
+def test_a_file_of_another_view_loads_and_searches(backend: str, tmp_path: Path) -> None:
     raw = LinearEval(RAW, np.zeros((3, 198)), np.zeros(3))
-    path = save_evaluator(raw, tmp_path / "raw.safetensors")
+    path = save(raw, tmp_path / "raw.safetensors")
     found = load_evaluator(path, RICH)
     assert found.game.name == RAW.name
-    assert Expectiminimax(RICH, found, floor="plain").game is RICH
-    agent = parse_agent(f"expectiminimax,floor={floor}:{path}@depth=1", RICH, trust=FULL_TRUST)
+    assert Expectiminimax(RICH, found, backend="python").game is RICH
+    agent = parse_agent(f"expectiminimax,backend={backend}:{path}@depth=1", RICH, trust=FULL_TRUST)
     s = RICH.from_text("4HPwATDgc/ABMA:31")
     assert agent.choose(s, seed=1).action in RICH.actions(s)
-    with pytest.raises(EvaluatorError, match="is an Eval of backgammon,features=tesauro, not of pig"):
+    with pytest.raises(EvaluatorError, match="is an evaluator of backgammon,features=tesauro, not of pig"):
         load_evaluator(path, get_game("pig"))
 
 
 def test_an_eval_of_other_rules_is_still_refused() -> None:
     other = LinearEval.zero(get_game("pig"))
-    with pytest.raises(SearchError, match="Eval is of pig, not of backgammon: choose another"):
+    with pytest.raises(SearchError, match="evaluator is of pig, not of backgammon: choose another"):
         Expectiminimax(RICH, other)

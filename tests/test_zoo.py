@@ -1,4 +1,4 @@
-"""The zoo: every shipped Eval loads, is small, keeps its promises, and its card is complete and true."""
+"""The zoo: every shipped evaluator loads, is small, keeps its promises, and its card is complete and true."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ from evallearn.evaluators import (
     LinearEval,
     PatternEval,
     hardest,
+    heuristic,
     load_evaluator,
     read_card,
     read_header,
-    save_evaluator,
+    save,
     zoo_file,
     zoo_names,
 )
@@ -125,8 +126,8 @@ def test_names_lead_to_the_same_eval_everywhere() -> None:
 
 def test_a_file_is_meant_only_where_the_name_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    other = LinearEval.from_heuristic(TTT, "lines")
-    save_evaluator(other, "tic_tac_toe/linear.safetensors")
+    other = heuristic(TTT, "lines")
+    save(other, "tic_tac_toe/linear.safetensors")
     Path("tic_tac_toe/linear.safetensors").rename("tic_tac_toe/linear")  # the same words as a name in the zoo
     assert weights(evallearn.load("tic_tac_toe/linear")) != weights(other)
     assert weights(evallearn.load(Path("tic_tac_toe/linear"))) == weights(other)
@@ -134,16 +135,20 @@ def test_a_file_is_meant_only_where_the_name_says_so(tmp_path: Path, monkeypatch
 
 def test_unknown_names_list_what_there_is() -> None:
     with pytest.raises(
-        SpecError, match="unknown Eval in the zoo 'othello/liner': did you mean 'othello/linear'?"
+        SpecError, match="unknown evaluator in the zoo 'othello/liner': did you mean 'othello/linear'?"
     ) as told:
         evallearn.load("othello/liner")
     assert "connect_four/linear" in str(told.value)
     assert str(told.value).endswith("or give the path of a .safetensors file")
-    with pytest.raises(SpecError, match="unknown Eval in the zoo of tic_tac_toe 'tic_tac_toe/lines': did you mean"):
+    with pytest.raises(
+        SpecError, match="unknown evaluator in the zoo of tic_tac_toe 'tic_tac_toe/lines': did you mean"
+    ):
         parse_agent("zoo:lines", TTT)
-    with pytest.raises(SpecError, match="unknown Eval in the zoo of tic_tac_toe 'othello/linear'"):
+    with pytest.raises(SpecError, match="unknown evaluator in the zoo of tic_tac_toe 'othello/linear'"):
         parse_agent("zoo:othello/linear", TTT)
-    with pytest.raises(SpecError, match="zoo:x: no Eval is shipped for takeaway yet: use zero, handwritten:NAME or a"):
+    with pytest.raises(
+        SpecError, match="zoo:x: no evaluator is shipped for takeaway yet: use zero, handwritten:NAME or a"
+    ):
         zoo_file("x", Takeaway().name)
 
 
@@ -169,7 +174,7 @@ def test_the_command_shows_a_card(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["zoo", "connect_four/linear", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == read_card("connect_four/linear")
     assert run(["zoo", "connect_four/nobody"]) == 2
-    assert "unknown Eval in the zoo 'connect_four/nobody'" in " ".join(capsys.readouterr().err.split())
+    assert "unknown evaluator in the zoo 'connect_four/nobody'" in " ".join(capsys.readouterr().err.split())
 
 
 # --- making cards ----------------------------------------------------------------------------------------------------
@@ -185,7 +190,7 @@ def card_of(evaluator: LinearEval, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_card_is_complete_and_the_same_each_time(empty_zoo: Path) -> None:
-    evaluator = LinearEval.from_heuristic(TTT, "lines")
+    evaluator = heuristic(TTT, "lines")
     card = card_of(evaluator)
     assert card == card_of(evaluator)
     path = add_to_zoo(evaluator, card, empty_zoo)
@@ -194,11 +199,11 @@ def test_a_card_is_complete_and_the_same_each_time(empty_zoo: Path) -> None:
     even = card["matches"][1]
     assert (even["opponent"], even["elo"], even["score"]) == ("handwritten:lines", 0.0, 0.5)
     assert card["quality"]["n_records"] > 0
-    assert load_evaluator(path, TTT).made["command"] == "evallearn learn tic_tac_toe"
+    assert load_evaluator(path, TTT).metadata["command"] == "evallearn learn tic_tac_toe"
 
 
 def test_a_damaged_card_is_named(empty_zoo: Path) -> None:
-    path = add_to_zoo(LinearEval.from_heuristic(TTT, "lines"), card_of(LinearEval.zero(TTT)), empty_zoo)
+    path = add_to_zoo(heuristic(TTT, "lines"), card_of(LinearEval.zero(TTT)), empty_zoo)
     card = read_card("tic_tac_toe/lines")
     path.with_suffix(".json").write_text("{}")
     with pytest.raises(EvaluatorError, match="lines.json does not tell its game, name, kind"):
@@ -216,7 +221,7 @@ def test_a_damaged_card_is_named(empty_zoo: Path) -> None:
 
 def test_the_zoo_takes_no_elephants(empty_zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evallearn.quality.card.MOST_BYTES", 100)
-    evaluator = LinearEval.from_heuristic(TTT, "lines")
+    evaluator = heuristic(TTT, "lines")
     with pytest.raises(EvaluatorError, match="lines.safetensors has .* bytes, the zoo takes at most 100: ship"):
         add_to_zoo(evaluator, card_of(evaluator), empty_zoo)
     assert zoo_names() == []
@@ -230,7 +235,7 @@ def test_limits_suit_the_game(name: str, limit: str) -> None:
 def test_add_ships_what_a_run_has_learned(empty_zoo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "run"
     file = folder / "evaluators" / "linear.safetensors"
-    save_evaluator(LinearEval.from_heuristic(TTT, "lines"), file)
+    save(heuristic(TTT, "lines"), file)
     words = ["zoo", "add", str(folder), "mine", "--pairs=3", "--limit=depth=1", "--workers=1"]
     words += [f"--out={empty_zoo}", "--json"]
 

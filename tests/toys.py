@@ -1,9 +1,9 @@
 """Small games for the tests: `from toys import ...` (pyproject puts tests/ on pytest's path).
 
 TreeGame      any tree of nested lists; FIGURE_5_2 is the textbook's
-DoubleMove    both floors; a player sometimes moves twice in a row
-Takeaway      plain floor only, with features and a heuristic; LongTakeaway has many openings
-CoinRace      plain floor only, with chance nodes
+DoubleMove    both backends; a player sometimes moves twice in a row
+Takeaway      Python backend only, with features and a heuristic; LongTakeaway has many openings
+CoinRace      Python backend only, with chance nodes
 LINES         patterns of Connect Four
 """
 
@@ -22,7 +22,7 @@ from evallearn.core.patterns import PatternSet
 from evallearn.core.rules import Rules
 from evallearn.errors import BadNotation, IllegalAction
 
-LINES = PatternSet(patterns=[(0, 6, 12, 18), (18, 19, 20, 21), (12, 19, 26)], note="Three lines.", by_player=True)
+LINES = PatternSet(patterns=[(0, 6, 12, 18), (18, 19, 20, 21), (12, 19, 26)], note="Three lines.", per_player=True)
 """Patterns of Connect Four that learn in no time."""
 
 
@@ -223,7 +223,7 @@ DOUBLE_MOVE_RULES = Rules(
 )
 
 
-# --- plain floor only --------------------------------------------------------------------------------------------
+# --- Python backend only --------------------------------------------------------------------------------------------
 class Takeaway(Game):
     """Take 1 or 2 from a pile of 11; who takes the last wins. A state is (pile, player); no rules."""
 

@@ -40,7 +40,7 @@ class State(NamedTuple):
     """The same, and the words of the positions since the last coin."""
 
     words: Words
-    past: tuple[tuple[int, ...], ...] = ()
+    history: tuple[tuple[int, ...], ...] = ()
 
 
 class Walkers(Game):
@@ -76,11 +76,11 @@ class Walkers(Game):
         else:
             w[me] = (w[me] + (1 if a == UP else -1)) % RING
         w[6:] = 1 - me, 0 if a == SPEND else w[7] + 1
-        return State(Words(*w), () if a == SPEND else (*s.past, tuple(s.words)))
+        return State(Words(*w), () if a == SPEND else (*s.history, tuple(s.words)))
 
     def is_terminal(self, s):
         w = s.words
-        times = sum(past[:7] == w[:7] for past in s.past)
+        times = sum(history[:7] == w[:7] for history in s.history)
         return w.clock >= self.limit or times >= 2 or w.coins0 + w.coins1 == 0
 
     def utility(self, s, player):
@@ -96,12 +96,12 @@ class Walkers(Game):
         return (sign * (w.points0 - w.points1), sign * (w.place0 - w.place1))
 
     def to_text(self, s):
-        return "/".join(",".join(map(str, words)) for words in (*s.past, s.words))
+        return "/".join(",".join(map(str, words)) for words in (*s.history, s.words))
 
     def from_text(self, text):
         try:
-            *past, words = (tuple(map(int, part.split(","))) for part in text.split("/"))
-            return State(Words(*words), tuple(past))
+            *history, words = (tuple(map(int, part.split(","))) for part in text.split("/"))
+            return State(Words(*words), tuple(history))
         except (ValueError, TypeError):
             raise BadNotation(f"walkers position {text!r}: expected eight numbers") from None
 
@@ -112,7 +112,7 @@ class Walkers(Game):
         return State(Words(*map(int, words)), tuple(history))
 
     def history(self, s):
-        return s.past
+        return s.history
 
     @property
     def rules(self):

@@ -13,7 +13,7 @@ from evallearn.train.fit.metrics import CalibrationBin, Metrics, measure, predic
 from evallearn.train.fit.stream import ArrayStream, RecordStream
 
 if TYPE_CHECKING:
-    from evallearn.train.fit.linear import LinearEvalTrainer
+    from evallearn.train.fit.linear import LinearFitter
     from evallearn.train.fit.net import NetFitter
     from evallearn.train.models.linear import LinearModel
     from evallearn.train.models.net import NetModel
@@ -25,7 +25,7 @@ __all__ = [
     "ArrayStream",
     "Batch",
     "CalibrationBin",
-    "LinearEvalTrainer",
+    "LinearFitter",
     "LinearModel",
     "Metrics",
     "NetFitter",
@@ -42,7 +42,7 @@ __all__ = [
 
 
 LAZY = {
-    "LinearEvalTrainer": "fit.linear",
+    "LinearFitter": "fit.linear",
     "NetFitter": "fit.net",
     "NetModel": "models.net",
     "LinearModel": "models.linear",

@@ -48,7 +48,7 @@ def search_record(game: Game, options: Options) -> np.ndarray:
 def leaves_kernel(game: Game, searching: ModuleType, evaluate_mover: Hook | None, options: Options) -> ModuleType:
     """Return leaves_kernel.py for the alpha-beta kernels `searching` and the evaluator that they ask."""
     from evallearn.compiled.specialise import specialise
-    from evallearn.search.common.repetition import looking_back
+    from evallearn.search.common.repetition import repetition_kernels
 
     rules = game.rules
     assert rules is not None
@@ -56,7 +56,7 @@ def leaves_kernel(game: Game, searching: ModuleType, evaluate_mover: Hook | None
         TEMPLATE,
         rules,
         searching,
-        looking_back(rules),
+        repetition_kernels(rules),
         evaluate_mover=evaluate_mover,
         N_FEATURES=len(game.feature_names),
         SELECTIVE=options.selective,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from evallearn.compiled.records import SearchContext
     from evallearn.search.alphabeta.root_kernel import quiet_value
-    from evallearn.search.common.repetition_kernel import third_time
+    from evallearn.search.common.repetition_kernel import is_third_occurrence
 
 INF = np.float32(np.inf)
 
@@ -63,7 +63,7 @@ def leaf_of(s, ctx: SearchContext, params):
 @njit
 def is_over(s, ply, ctx: SearchContext):
     """Return True if the game ends here, `ply` plies below the root."""
-    if HAS_CLOCK and third_time(key(s), clock(s), ctx.n_past + ply, ctx):
+    if HAS_CLOCK and is_third_occurrence(key(s), clock(s), ctx.n_history + ply, ctx):
         return True
     return is_terminal(s)
 
@@ -83,7 +83,7 @@ def next_quiet(s, left, ply, ctx: SearchContext, params):
         child = result(s, a)
         if is_terminal(child):
             v = utility_mover(child)
-        elif HAS_CLOCK and third_time(key(child), clock(child), ctx.n_past + ply + 1, ctx):
+        elif HAS_CLOCK and is_third_occurrence(key(child), clock(child), ctx.n_history + ply + 1, ctx):
             v = np.float32(0)
         else:
             v = quiet_value(child, left - 1, ply + 1, -INF, INF, ctx, params)
@@ -99,12 +99,12 @@ def quiet_rows(words, box, eval_box, features, phases, turned):
     turned: 1 if the same player is to move there, -1 if the other is, 0 if the exchanges end the game.
     """
     ctx, params = box[0], eval_box[0]
-    ctx.n_past = 0
+    ctx.n_history = 0
     ctx.pv_length[0] = 0
     for r in range(len(words)):
         s = State(*to_fixed_tuple(words[r], N_WORDS))
         if HAS_CLOCK:
-            third_time(key(s), 0, 0, ctx)
+            is_third_occurrence(key(s), 0, 0, ctx)
         at, over = leaf_of(s, ctx, params)
         turned[r] = 0
         if not over:

@@ -82,9 +82,11 @@ def returns(backup: np.ndarray, value: np.ndarray, trace: np.ndarray, mover: np.
     return result
 
 
-def check_target(target: str, blend: float) -> None:
-    """Refuse a target that linear Evals do not learn, and a share that is none."""
+def check_target(target: str, outcome_share: float) -> None:
+    """Refuse a target that linear evaluators do not learn, and a share that is none."""
     if target not in LINEAR_TARGETS:
         raise unknown("target", target, LINEAR_TARGETS)
-    if not 0.0 <= blend <= 1.0:
-        raise SpecError(f"blend={blend!r}: give the share of the outcome, from 0 (the search alone) to 1 (the outcome)")
+    if not 0.0 <= outcome_share <= 1.0:
+        raise SpecError(
+            f"outcome_share={outcome_share!r}: give the share of the outcome, from 0 (the search alone) to 1 (the outcome)"
+        )

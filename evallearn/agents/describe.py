@@ -8,7 +8,7 @@ solved:EVAL                                   the game's tables first (evallearn
 bounded:EVAL                                  the evaluator within the bounds of the game, by which alpha-beta prunes
 gnubg:0                                       GNU Backgammon's networks, at 0, 1 or 2 plies
 runs/x/evaluators/linear.safetensors@nodes=20000,time=0.1
-SEARCH[,OPTION=VALUE..][:EVAL]@LIMITS         a search by its name, as mcts,leaf=rollout:zero@nodes=500
+SEARCH[,OPTION=VALUE..][:EVAL]@LIMITS         a search by its name, as mcts,leaf=playout:zero@nodes=500
 uci:PROGRAM[,OPTION=VALUE..]@LIMITS           a chess engine; gtp: and cmd: for other games and programs
 
 A text may come from a file: what it may name, `trust` says. docs/agents.md has more.
@@ -35,7 +35,16 @@ from evallearn.core.search import Limits
 from evallearn.core.shapes import JsonDict, build
 from evallearn.core.trust import NO_TRUST, Trust
 from evallearn.errors import SearchError, SpecError, unknown
-from evallearn.evaluators import BoundedEval, FunctionEval, LinearEval, SolvedEval, load_evaluator, zoo_file, zoo_names
+from evallearn.evaluators import (
+    BoundedEval,
+    FunctionEval,
+    LinearEval,
+    SolvedEval,
+    heuristic,
+    load_evaluator,
+    zoo_file,
+    zoo_names,
+)
 from evallearn.search import SEARCHES
 
 ENGINES: Mapping[str, type[EngineAgent]] = {"uci": UciAgent, "gtp": GtpAgent, "cmd": CmdAgent}
@@ -74,7 +83,7 @@ def as_agent(what: Agent | str, game: Game) -> Agent:
 def _no_text(what: object) -> SpecError:
     """Return the error for an agent that is neither an agent nor a text."""
     if isinstance(what, Evaluator):
-        return SpecError(f"{what!r} is an Eval, no agent: write SearchAgent(game, evaluator, Limits(depth=4))")
+        return SpecError(f"{what!r} is an evaluator, no agent: write SearchAgent(game, evaluator, Limits(depth=4))")
     remedy = ": a function is wrapped twice, SearchAgent(game, FunctionEval(game, function))" if callable(what) else ""
     return SpecError(f"a {type(what).__name__} is no agent: give an Agent, or a text such as 'random'{remedy}")
 
@@ -129,7 +138,7 @@ def _search_agent(what: str, game: Game, limits: Limits | None, trust: Trust) ->
     limits = limits or default_limits(game, search)
     name = f"{what}@{limits}"
     if needs_eval(search) and not evaluator:
-        raise SpecError(f"agent {what!r}: {search} needs an Eval: write {head}:zero or {head}:handwritten:NAME")
+        raise SpecError(f"agent {what!r}: {search} needs an evaluator: write {head}:zero or {head}:handwritten:NAME")
     if not evaluator:
         return PlayoutAgent(game, search, limits, settings, name)
     return SearchAgent(game, _evaluator(evaluator, game, trust), limits, name=name, search=search, settings=settings)
@@ -153,7 +162,7 @@ def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = (), *, trus
     if text == "zero":
         return LinearEval.zero(game)
     if kind == "handwritten" and colon:
-        return LinearEval.from_heuristic(game, name)
+        return heuristic(game, name)
     if kind == "solved" and colon:
         return SolvedEval(_below(kind, name, game, trust))
     if kind == "bounded" and colon:
@@ -172,7 +181,7 @@ def parse_evaluator(text: str, game: Game, others: tuple[str, ...] = (), *, trus
 def _below(layer: str, text: str, game: Game, trust: Trust) -> Evaluator:
     """Return the evaluator that `solved:` or `bounded:` is put upon."""
     if layer in text.split(":")[:2]:  # a text from a file may say it ten thousand times
-        raise SpecError(f"Eval {f'{layer}:{text}'[:60]!r}: write {layer}: once")
+        raise SpecError(f"evaluator {f'{layer}:{text}'[:60]!r}: write {layer}: once")
     return parse_evaluator(text, game, trust=trust)
 
 
@@ -184,7 +193,7 @@ def _unknown(text: str, game: Game, others: tuple[str, ...]) -> SpecError:
         *(f"zoo:{z}" for z in zoo_names(game.name)),
     ]
     if not others:
-        return SpecError(f"{unknown('Eval', text, known)}, or the path of a .safetensors file")
+        return SpecError(f"{unknown('evaluator', text, known)}, or the path of a .safetensors file")
     return SpecError(f"{unknown('agent', text, known, _corrected(text))}, {FORMS}")
 
 

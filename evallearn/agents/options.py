@@ -53,7 +53,7 @@ def trailing_options(text: str) -> tuple[str, list[str]]:
 
 
 def search_settings(search: str, parts: Sequence[str]) -> JsonDict:
-    """Return the keyword arguments of that search which `["leaf=rollout", "exploration=1.0"]` says."""
+    """Return the keyword arguments of that search which `["leaf=playout", "exploration=1.0"]` says."""
     known = search_options(search)
     settings = {}
     for name, value in read_options(parts, search).items():

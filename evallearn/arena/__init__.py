@@ -2,7 +2,7 @@
 
 from evallearn.arena.adjudication import Adjudication as Adjudication
 from evallearn.arena.bootstrap import bootstrap_mean as bootstrap_mean
-from evallearn.arena.match import MatchConfig as MatchConfig
+from evallearn.arena.match import MatchSettings as MatchSettings
 from evallearn.arena.match import play_match as play_match
 from evallearn.arena.openings import openings as openings
 from evallearn.arena.result import MatchResult as MatchResult

@@ -21,7 +21,7 @@ from evallearn.core.search import Limits, Search
 from evallearn.search.alphabeta.compiled import SHORT_DEPTH, CompiledAlphaBeta
 from evallearn.search.alphabeta.search import AlphaBeta
 from evallearn.search.common.deepening_compiled import NO_LIMIT, SHORT_NODES
-from evallearn.search.common.repetition import looking_back
+from evallearn.search.common.repetition import repetition_kernels
 from evallearn.search.common.requirements import MAX_DEPTH
 
 TEMPLATE = Path(__file__).with_name("match_kernel.py")
@@ -31,7 +31,7 @@ class Chooser(NamedTuple):
     """How one side finds its moves inside a kernel."""
 
     name: str
-    """Of its Eval."""
+    """Of its evaluator."""
     choose: Hook
     """choose(s, past, side) -> (action, or -1 if the game is over by repetition; nodes)."""
     side: tuple[object, ...]
@@ -46,11 +46,11 @@ class WholeGames:
         rules = game.rules
         assert rules is not None
         self.game, self.sides = game, (a.side, b.side)
-        self.what = f"games of {game.name} between the {a.name} and the {b.name} Eval"
-        self.kernels = specialise(TEMPLATE, rules, looking_back(rules), choose_a=a.choose, choose_b=b.choose)
+        self.what = f"games of {game.name} between the {a.name} and the {b.name} evaluator"
+        self.kernels = specialise(TEMPLATE, rules, repetition_kernels(rules), choose_a=a.choose, choose_b=b.choose)
         rolls = max(1, rules.max_outcomes)
         fields: list[tuple[str, str] | tuple[str, str, tuple[int, ...]]] = [
-            ("words", "u8", (rules.n_words,)), ("n_past", "i8"), ("longest", "i8"), ("opening_plies", "i8"),
+            ("words", "u8", (rules.n_words,)), ("n_history", "i8"), ("longest", "i8"), ("opening_plies", "i8"),
             ("seed", "u8"), ("counter", "u8"), ("seats", "i8", (game.n_players,)),
             ("utilities", "f8", (game.n_players,)), ("moves", "i8", (2,)), ("nodes", "i8", (2,)),
             ("cycles", "i8", (2,)), ("actions", "i4", (longest,)), ("choices", "i4", (rules.max_actions,)),
@@ -59,7 +59,7 @@ class WholeGames:
         self.box = np.zeros(1, np.dtype(fields, align=True))
         self.row = self.box[0]
         self.row["longest"] = longest
-        self.past = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
+        self.history = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
 
     def warm_up(self, kernel: Kernel, run: Callable[[], object]) -> None:
         """Compile, or fetch from the disk, before the first clock starts to run."""
@@ -69,10 +69,10 @@ class WholeGames:
     def place(self, s: State) -> None:
         """Let the next game begin at `s`."""
         row, history = self.row, self.game.history(s)
-        row["words"], row["n_past"] = self.game.encode(s), len(history)
+        row["words"], row["n_history"] = self.game.encode(s), len(history)
         row["moves"], row["nodes"], row["cycles"] = 0, 0, 0
         if history:
-            self.past[: len(history)] = history
+            self.history[: len(history)] = history
 
 
 def plays_in_kernel(search: Search, limits: Limits) -> bool:
@@ -105,7 +105,7 @@ class CompiledMatch:
         for search in self.searches:
             search.write_age()
         start = perf_counter()
-        n = games.kernels.play(games.box, *games.sides, games.past)
+        n = games.kernels.play(games.box, *games.sides, games.history)
         seconds = perf_counter() - start
         for search in self.searches:
             search.read_age()

@@ -75,7 +75,7 @@ def answer(ratings: Sequence[Rating]) -> str:
     best = {kind: next((r for r in ratings if kind_of(r.name) == kind), None) for kind in ("learned", "handwritten")}
     learned, by_hand = best["learned"], best["handwritten"]
     if learned is None or by_hand is None:
-        what = "learned Eval" if learned is None else "hand-written heuristic"
+        what = "learned evaluator" if learned is None else "hand-written heuristic"
         return f"No {what} takes part: {'evallearn learn makes some' if learned is None else 'the game has none'}."
     elo, low, high = (x - by_hand.elo for x in (learned.elo, learned.low, learned.high))
     sure = f"{elo:+.0f} Elo (95 %: {low:+.0f} to {high:+.0f})"

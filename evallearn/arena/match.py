@@ -38,11 +38,11 @@ NOBODY = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MatchConfig(Settings):
+class MatchSettings(Settings):
     """The terms of a match."""
 
     pairs: int = setting(200, "Openings; each is played from every seat, by two players twice.", PAIRS)
-    random_plies: int | None = setting(None, "Random plies of each opening", OPENING_PLIES, auto="what suits the game")
+    opening_plies: int | None = setting(None, "Random plies of each opening", OPENING_PLIES, auto="what suits the game")
     openings: Path | None = setting(None, "A file of positions, one a line, instead of random openings.")
     repeat: bool = setting(False, "Play openings again where the game has too few.")  # some games then count twice
     seed: int = setting(1, "Of openings, dice and searches.", DERIVED_SEED)
@@ -55,14 +55,14 @@ class MatchConfig(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.openings is not None and self.random_plies is not None:
-            raise SpecError(f"openings of {self.openings} and {self.random_plies} random plies: give one of the two")
+        if self.openings is not None and self.opening_plies is not None:
+            raise SpecError(f"openings of {self.openings} and {self.opening_plies} random plies: give one of the two")
 
     def plies(self, game: Game) -> int:
         """Return how many random plies each opening has."""
         if self.openings is not None:
             return 0
-        return game.opening_plies if self.random_plies is None else self.random_plies
+        return game.opening_plies if self.opening_plies is None else self.opening_plies
 
     def starts(self, game: Game) -> list[Opening]:
         """Return the opening of each set."""
@@ -106,7 +106,7 @@ def play_match(
     game: Game,
     a: Agent | str,
     b: Agent | str,
-    config: MatchConfig | None = None,
+    config: MatchSettings | None = None,
     *,
     workers: int = 1,
     folder: Path | None = None,
@@ -122,7 +122,7 @@ def play_match(
 
     Raises DataError for a folder in which another match is being played.
     """
-    config = config or MatchConfig()
+    config = config or MatchSettings()
     agents = as_agent(a, game), as_agent(b, game)
     game = check_match(game, agents, config, workers)
     with hold_folder(folder) if folder else nullcontext():
@@ -131,11 +131,11 @@ def play_match(
         )
 
 
-def check_match(game: Game, agents: Sequence[Agent], config: MatchConfig, workers: int) -> Game:
+def check_match(game: Game, agents: Sequence[Agent], config: MatchSettings, workers: int) -> Game:
     """Refuse what cannot be played; return the game in plain Python: the board compiles its own."""
     game = getattr(game, "plain", game)
-    if not isinstance(config, MatchConfig):
-        raise SpecError(f"config={config!r}: give MatchConfig(pairs=...), after the two agents")
+    if not isinstance(config, MatchSettings):
+        raise SpecError(f"config={config!r}: give MatchSettings(pairs=...), after the two agents")
     check_workers(workers)
     config.adjudication.require(game)
     for agent in agents:
@@ -147,7 +147,7 @@ def check_match(game: Game, agents: Sequence[Agent], config: MatchConfig, worker
 def play_held_match(
     game: Game,
     agents: tuple[Agent, Agent],
-    config: MatchConfig,
+    config: MatchSettings,
     *,
     workers: int,
     folder: Path | None,
@@ -179,7 +179,7 @@ def play_held_match(
         table.close()
         if journal:
             journal.close()
-    return tally.result(seed=config.seed, random_plies=config.plies(game), asked=config.pairs, records=records)
+    return tally.result(seed=config.seed, opening_plies=config.plies(game), asked=config.pairs, records=records)
 
 
 def _require_moves(agents: Sequence[Agent], starts: Sequence[Opening]) -> None:

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: whole games between two choosers.
 
-`ctx` is the record of compiled_match.py; a, b: what the choosers carry; past: uint64[clock limit + 2, N_WORDS],
-of which the first ctx.n_past are the positions since the last move that cannot be taken back.
+`ctx` is the record of compiled_match.py; a, b: what the choosers carry; history: uint64[clock limit + 2, N_WORDS],
+of which the first ctx.n_history are the positions since the last move that cannot be taken back.
 """
 
 from typing import TYPE_CHECKING
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
         to_play,
         utility_player,
     )
-    from evallearn.search.common.repetition_kernel import remember
+    from evallearn.search.common.repetition_kernel import push_history
 
 CHANCE = -1
 
 
 @njit(nogil=True)
-def choose(s, player, past, a, b, ctx):
+def choose(s, player, history, a, b, ctx):
     """Return the action of whoever sits there, -1 if the game is over, and count what it took."""
     side = ctx.seats[player]
     begun = cycles()
     if side == 0:
-        action, nodes = choose_a(s, past, a)
+        action, nodes = choose_a(s, history, a)
     else:
-        action, nodes = choose_b(s, past, b)
+        action, nodes = choose_b(s, history, b)
     if action >= 0:
         ctx.cycles[side] += cycles() - begun
         ctx.moves[side] += 1
@@ -58,12 +58,12 @@ def note_end(s, is_over, ctx):
 
 
 @njit(nogil=True)
-def one_game(s, a, b, past, ctx):
+def one_game(s, a, b, history, ctx):
     """Play from `s` to the end, or for ctx.longest plies, rolls included; return the number of plies.
 
     The first ctx.opening_plies moves are random. A game that is cut, or that ends by repetition, is worth nothing.
     """
-    n_past, opening = ctx.n_past, ctx.opening_plies
+    n_history, opening = ctx.n_history, ctx.opening_plies
     for n in range(ctx.longest):
         if is_terminal(s):
             note_end(s, True, ctx)
@@ -76,27 +76,27 @@ def one_game(s, a, b, past, ctx):
             action = np.int64(ctx.choices[np.int64(uniform(ctx) * actions(s, ctx.choices))])
             opening -= 1
         else:
-            action = choose(s, player, past[:n_past], a, b, ctx)
+            action = choose(s, player, history[:n_history], a, b, ctx)
             if action < 0:
                 note_end(s, False, ctx)
                 return np.int64(n)
         ctx.actions[n] = action
         after = result(s, action)
         if HAS_CLOCK:
-            n_past = remember(s, after, past, n_past)
+            n_history = push_history(s, after, history, n_history)
         s = after
     note_end(s, False, ctx)
     return np.int64(ctx.longest)
 
 
 @njit(cache=CACHE, nogil=True)
-def play(box, a, b, past):
+def play(box, a, b, history):
     """Play the position in ctx.words; see `one_game`."""
-    return one_game(State(*to_fixed_tuple(box[0].words, N_WORDS)), a, b, past, box[0])
+    return one_game(State(*to_fixed_tuple(box[0].words, N_WORDS)), a, b, history, box[0])
 
 
 @njit(cache=CACHE, nogil=True)
-def play_pairs(box, a, b, past, points):
+def play_pairs(box, a, b, history, points):
     """Into points[i]: the mean to A of the two games of pair i, which have the same dice and opening, seats swapped."""
     ctx = box[0]
     start = State(*to_fixed_tuple(ctx.words, N_WORDS))
@@ -105,5 +105,5 @@ def play_pairs(box, a, b, past, points):
             begin_game(i, ctx)
             ctx.seats[:] = 1
             ctx.seats[seat] = 0
-            one_game(start, a, b, past, ctx)
+            one_game(start, a, b, history, ctx)
             points[i] += 0.5 * ctx.utilities[seat]

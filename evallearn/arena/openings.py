@@ -10,7 +10,7 @@ from typing import NamedTuple
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.positions import read_position
 from evallearn.core.rng import GOLDEN, scramble
-from evallearn.data.boards import Board, board_of, on_fastest_floor
+from evallearn.data.boards import Board, board_of, on_fastest_backend
 from evallearn.errors import BadNotation, SpecError
 
 MISSES = 1000
@@ -39,29 +39,29 @@ def draw(outcomes: Sequence[Action], probabilities: Sequence[float], seed: int) 
     return random.Random(seed).choices(outcomes, probabilities)[0]
 
 
-def openings(game: Game, n: int, random_plies: int, seed: int, *, repeat: bool = False) -> list[Opening]:
+def openings(game: Game, n: int, opening_plies: int, seed: int, *, repeat: bool = False) -> list[Opening]:
     """Draw random positions in which the game goes on: n different ones, or fewer if no more can be found.
 
     A position played again, or its mirror image, would be the same game, not new evidence; with dice it is not, so
     there openings are repeated, and wherever `repeat` says so. What is drawn and known already is drawn again, so the
     first openings of a seed are those of any larger n.
     """
-    board, rng = board_of(on_fastest_floor(game)), random.Random(mix(seed))
+    board, rng = board_of(on_fastest_backend(game)), random.Random(mix(seed))
     found: dict[Hashable, Opening] = {}
     misses = 0
     while len(found) < n and misses < MISSES:
         before = len(found)
-        opening = _random_opening(board, random_plies, rng)
+        opening = _random_opening(board, opening_plies, rng)
         if opening is not None:
             found.setdefault(essence(game, opening.state), opening)
         misses = misses + 1 if len(found) == before else 0
     if len(found) < n:
-        rest = [o for o in _every_opening(board, random_plies) if essence(game, o.state) not in found]
+        rest = [o for o in _every_opening(board, opening_plies) if essence(game, o.state) not in found]
         rng.shuffle(rest)
         for o in rest:
             found.setdefault(essence(game, o.state), o)
     if not found:
-        raise SpecError(f"no random game of {game.name} goes on after {random_plies} plies: use fewer random plies")
+        raise SpecError(f"no random game of {game.name} goes on after {opening_plies} plies: use fewer random plies")
     return take(list(found.values()), n, repeat=repeat or game.has_chance)
 
 

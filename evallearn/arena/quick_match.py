@@ -41,12 +41,14 @@ def quick_match(a: Evaluator, b: Evaluator, *, pairs: int, seed: int = 1, openin
         raise SpecError(f"a quick match has two players, {a.game.name} {a.game.n_players}: play a match (play_match)")
     game, rules, kernels = a.game, a.game.rules, (a.kernel(), b.kernel())
     if rules is None or kernels[0] is None or kernels[1] is None or b.game.rules.State is not rules.State:  # type: ignore[union-attr]  # a kernel has rules
-        raise SpecError(f"{a.name} and {b.name} cannot meet: both must be Evals of one game on the compiled floor")
+        raise SpecError(
+            f"{a.name} and {b.name} cannot meet: both must be evaluators of one game on the compiled backend"
+        )
     games = WholeGames(game, chooser(rules, a, kernels[0]), chooser(rules, b, kernels[1]), longest=LONGEST)
     games.place(game.initial())
     games.row["seed"], games.row["opening_plies"] = scramble(seed), opening_plies
     points, play = np.zeros(pairs), games.kernels.play_pairs
-    games.warm_up(play, lambda: play(games.box, *games.sides, games.past, points))
+    games.warm_up(play, lambda: play(games.box, *games.sides, games.history, points))
     return QuickMatch(float(points.mean()), float(points.std(ddof=1) / math.sqrt(pairs)), 2 * pairs)
 
 

@@ -62,7 +62,7 @@ class MatchResult:
     game: str
     names: tuple[str, str]
     seed: int
-    random_plies: int
+    opening_plies: int
     by_game: bool
     """True if each game is won, drawn or lost; else wins, draws and losses count sets: who had more utility?"""
     games: int
@@ -198,7 +198,7 @@ class Tally:
         """Where the SPRT stands; None if there is none."""
         return self.sprt_terms.test(self.counts) if self.sprt_terms and self.scores else None
 
-    def result(self, *, seed: int, random_plies: int, asked: int, records: Sequence[GameRecord]) -> MatchResult:
+    def result(self, *, seed: int, opening_plies: int, asked: int, records: Sequence[GameRecord]) -> MatchResult:
         """Return the figures."""
         plain = self.elo
         end = (self.sets, plain.elo, plain.low, plain.high)
@@ -207,7 +207,7 @@ class Tally:
             game=self.game.name,
             names=self.names,
             seed=seed,
-            random_plies=random_plies,
+            opening_plies=opening_plies,
             by_game=by_game(self.game),
             games=self.games,
             wins=self.results[1],

@@ -19,7 +19,7 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game, State
 from evallearn.core.workers import imap
 from evallearn.errors import SearchError
-from evallearn.search.common.backend import Floor
+from evallearn.search.common.backend import Backend
 from evallearn.search.common.requirements import require_unfinished
 from evallearn.search.dice.rollout import DiceRollout, Rolled
 
@@ -61,7 +61,7 @@ def roll_out(
     seed: int = 1,
     truncate: int | None = None,
     workers: int = 1,
-    floor: Floor = "auto",
+    backend: Backend = "auto",
 ) -> RolledOut:
     """Estimate what the unfinished `s` is worth to `player` by this evaluator's play.
 
@@ -73,8 +73,8 @@ def roll_out(
     if isinstance(games, bool) or not isinstance(games, int) or games < 2:
         raise SearchError(f"games={games!r}: give 2 or more: one alone has no standard error")
     require_unfinished(game, s)
-    who = game.viewer(s) if player is None else player
-    job = DiceRollout(game, evaluator, s, who, seed, truncate, floor)
+    who = game.observer(s) if player is None else player
+    job = DiceRollout(game, evaluator, s, who, seed, truncate, backend)
     job(range(0))  # compiles, so that workers find the kernel on the disk
     jobs = [range(i, min(i + GAMES_PER_JOB, games)) for i in range(0, games, GAMES_PER_JOB)]
     found = dict(imap(job, jobs, workers))

@@ -15,7 +15,7 @@ from evallearn.arena.records import ADJUDICATED, FORFEIT, NEAR
 from evallearn.arena.seating import Played, Seats, seatings
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.shapes import JsonDict, items
-from evallearn.data.boards import board_of, on_fastest_floor
+from evallearn.data.boards import board_of, on_fastest_backend
 
 MOST = 2**62
 """Of a counter: more than any machine can count."""
@@ -53,7 +53,7 @@ class SetReader:
     """Reads sets of one game, and plays them over on its fastest backend."""
 
     def __init__(self, game: Game) -> None:
-        self.game, self.board = game, board_of(on_fastest_floor(game))
+        self.game, self.board = game, board_of(on_fastest_backend(game))
         self.low, self.high = (bound + sign * NEAR for bound, sign in zip(game.utility_range, (-1, 1), strict=True))
 
     def read(self, entry: JsonDict) -> tuple[int, Opening, list[Played]]:

@@ -20,7 +20,7 @@ from evallearn.arena.seating import Played, Seats, seatings
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game
 from evallearn.core.search import SearchResult
-from evallearn.data.boards import Board, board_of, on_fastest_floor
+from evallearn.data.boards import Board, board_of, on_fastest_backend
 from evallearn.errors import EngineError, IllegalAction
 
 MAX_PLIES = 100_000
@@ -69,7 +69,7 @@ class _Here:
     """What a process needs to play, built once."""
 
     def __init__(self, table: Table) -> None:
-        self.board = board_of(on_fastest_floor(table.game))
+        self.board = board_of(on_fastest_backend(table.game))
         self.compiled = _compiled(table) if table.quick and not str(table.adjudication) else None
         self.followers = [a for a in {id(a): a for a in table.agents}.values() if a.follows]
         self.agents, self.warm = table.agents, [False, False]
@@ -151,7 +151,7 @@ class _Game:
                 nodes[side] += found.nodes
                 a = found.action
             if not plain:
-                self._tell(board, a)
+                self._notify(board, a)
             n = board.step(a)
             if n < 0:
                 raise self._illegal(board, a)
@@ -176,7 +176,7 @@ class _Game:
         self.played.end, self.played.utilities = f"adjudicated: {ended[0]}", [ended[1], 0.0 - ended[1]]
         return True
 
-    def _tell(self, board: Board, a: Action) -> None:
+    def _notify(self, board: Board, a: Action) -> None:
         side, legal = self.side, a in board.choices()
         for agent in self.here.followers if legal else ():
             self.side = int(agent is self.table.agents[1])

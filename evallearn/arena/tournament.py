@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 
 from evallearn.agents import Agent, as_agent
-from evallearn.arena.match import MatchConfig, check_match, play_held_match
+from evallearn.arena.match import MatchSettings, check_match, play_held_match
 from evallearn.arena.ratings import Rating, bradley_terry
 from evallearn.arena.result import MatchResult, Tally
 from evallearn.core.digest import digest, plain_json
@@ -60,7 +60,7 @@ class TournamentResult:
         })  # fmt: skip
 
 
-def match_folder(base: Path, game: Game, agents: Sequence[Agent], config: MatchConfig) -> Path:
+def match_folder(base: Path, game: Game, agents: Sequence[Agent], config: MatchSettings) -> Path:
     """Return where a match is kept: the same terms, the same folder."""
     terms = json.dumps(config.terms(game, agents), sort_keys=True)
     return base / f"{file_name(game.name.partition(',')[0])}-{digest(terms)[:12]}"
@@ -86,7 +86,7 @@ def kind_of(name: str) -> str:
 def play_tournament(
     game: Game,
     agents: Sequence[Agent | str],
-    config: MatchConfig | None = None,
+    config: MatchSettings | None = None,
     *,
     gauntlet: bool = False,
     anchor: str | None = None,
@@ -99,7 +99,7 @@ def play_tournament(
     `anchor` is 0 Elo: by default the best hand-written, or the last. Raises DataError for a folder in which another
     match is being played: before anything is, if it is one by then.
     """
-    config, players = config or MatchConfig(), [as_agent(a, game) for a in agents]
+    config, players = config or MatchSettings(), [as_agent(a, game) for a in agents]
     names = [a.name for a in players]
     if len(names) < 2 or len(set(names)) < len(names):
         twice = sorted({n for n in names if names.count(n) > 1})

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from evallearn.bench.ladder import TABLE_BITS, Step, Suite, measure
 from evallearn.errors import EvallearnError
-from evallearn.evaluators import BoundedEval, LinearEval
+from evallearn.evaluators import BoundedEval, heuristic
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 
@@ -46,9 +46,9 @@ SUITES = (
 def compare(suite: Suite) -> Iterator[Step]:
     """Yield the three steps, as they are done; each but the first says what it saves of the one before."""
     game = get_game(suite.game)
-    alone = LinearEval.from_heuristic(game, suite.heuristic)
+    alone = heuristic(game, suite.heuristic)
     searches = {
-        "the Eval alone": AlphaBeta(game, alone, table_bits=TABLE_BITS),
+        "the evaluator alone": AlphaBeta(game, alone, table_bits=TABLE_BITS),
         "clipped into the bounds": AlphaBeta(game, BoundedEval(alone), table_bits=TABLE_BITS, bounds=False),
         "pruned by the bounds": AlphaBeta(game, BoundedEval(alone), table_bits=TABLE_BITS),
     }

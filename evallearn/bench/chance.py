@@ -19,7 +19,7 @@ from evallearn.core.result import Result
 from evallearn.core.search import Limits, SearchResult
 from evallearn.core.shapes import Json
 from evallearn.errors import EvallearnError
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import heuristic
 from evallearn.games.backgammon.moves import State
 from evallearn.registry import get_game
 from evallearn.search import Expectiminimax
@@ -58,7 +58,7 @@ def positions(n: int, seed: int = 1) -> list[State]:
 
 def searcher(**options: Any) -> Expectiminimax:
     game = get_game("backgammon")
-    return Expectiminimax(game, LinearEval.from_heuristic(game, HEURISTIC), **options)
+    return Expectiminimax(game, heuristic(game, HEURISTIC), **options)
 
 
 def best_times(works: Sequence[Callable[[], object]]) -> list[float]:
@@ -77,7 +77,7 @@ def best_times(works: Sequence[Callable[[], object]]) -> list[float]:
 class Pruned(Result):
     """What a way of pruning takes."""
 
-    leaves: int
+    leaf_calls: int
     nodes: int
     seconds: float
     nodes_per_second: float
@@ -99,10 +99,10 @@ def compare_ways(states: Sequence[State], depth: int, ways: Sequence[str]) -> di
             raise EvallearnError(f"{way} changed the answers of {ways[0]}: please report this as a bug")
     seconds = best_times([lambda search=search: run(search) for search in searches])  # type: ignore[misc]  # bound now
     figures: dict[str, Pruned] = {}
-    first = sum(r.leaves for r in found[0])
+    first = sum(r.leaf_calls for r in found[0])
     for way, results, time in zip(ways, found, seconds, strict=True):
-        leaves, nodes = sum(r.leaves for r in results), sum(r.nodes for r in results)
-        figures[way] = Pruned(leaves, nodes, time, nodes / time, leaves / first)
+        leaf_calls, nodes = sum(r.leaf_calls for r in results), sum(r.nodes for r in results)
+        figures[way] = Pruned(leaf_calls, nodes, time, nodes / time, leaf_calls / first)
     return figures
 
 

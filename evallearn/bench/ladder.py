@@ -14,7 +14,7 @@ from evallearn.compiled.game import CompiledGame
 from evallearn.core.result import Result
 from evallearn.core.search import Limits, Search
 from evallearn.errors import EvallearnError
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import heuristic
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 
@@ -26,9 +26,9 @@ NAMES = {
     "pvs": "+ PVS",
     "aspiration": "+ aspiration windows",
     "noisy_first": "+ captures first",
-    "order_by_eval": "+ order by the Eval",
+    "order_by_eval": "+ order by the evaluator",
 }
-ONLY_BY_EVAL = "alpha-beta, only the order by the Eval"
+ONLY_BY_EVAL = "alpha-beta, only the order by the evaluator"
 """A step aside: the next one goes on from alpha-beta without it."""
 TABLE_BITS = 20
 """A million entries: the ladder measures the idea, not a table that is too small."""
@@ -104,7 +104,7 @@ class Step:
 
     name: str
     nodes: int
-    leaves: int | None
+    leaf_calls: int | None
     """Calls of UTILITY or EVAL."""
     seconds: float | None
     """CPU time; None where the nodes are only counted."""
@@ -125,7 +125,7 @@ def unpruned(suite: Suite) -> int:
 def climb(suite: Suite) -> Iterator[Step]:
     """Yield the steps of the ladder, as they are done; all but the first deepen iteratively, each iteration counts."""
     game = get_game(suite.game)
-    evaluator = LinearEval.from_heuristic(game, suite.heuristic)
+    evaluator = heuristic(game, suite.heuristic)
     assert suite.minimax_nodes is not None
     yield (step := Step("minimax", suite.minimax_nodes, None, None, None))
     given: dict[str, list[object]] = {}
@@ -159,9 +159,9 @@ def measure(name: str, search: Search, suite: Suite, before: int | None, rounds:
         start = process_time()
         found = [search.search(s, Limits(depth=suite.depth)) for s in states]
         times.append(process_time() - start)
-    nodes, leaves = (sum(getattr(result, what) for result in found) for what in ("nodes", "leaves"))
+    nodes, leaf_calls = (sum(getattr(result, what) for result in found) for what in ("nodes", "leaf_calls"))
     saving = None if before is None else 1 - nodes / before
-    return Step(name, nodes, leaves, min(times), saving), [(r.value, r.action) for r in found]
+    return Step(name, nodes, leaf_calls, min(times), saving), [(r.value, r.action) for r in found]
 
 
 @dataclass(frozen=True)

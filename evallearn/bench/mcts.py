@@ -30,7 +30,7 @@ CASES = {
 
 
 def ours(name: str, states: list[State], simulations: int, solver: bool) -> Callable[[], int]:
-    search = MCTS(get_game(name), exploration=EXPLORATION, scale="declared", solver=solver, floor="compiled")
+    search = MCTS(get_game(name), exploration=EXPLORATION, scale="declared", solver=solver, backend="compiled")
     limits = Limits(nodes=simulations)
     return lambda: sum(search.search(s, limits).nodes for s in states)
 

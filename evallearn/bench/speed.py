@@ -12,7 +12,7 @@ from typing import Any
 from evallearn.core.game import Action, Game, State
 from evallearn.core.result import Result
 from evallearn.core.search import Limits
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import LinearEval, heuristic
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 
@@ -104,7 +104,7 @@ class Speeds(Result):
 def ours(game: Game, evaluator: LinearEval, states: list[State], depth: int, **settings: Any) -> Contestant:
     """Return alpha-beta on one backend. Iterative deepening is part of it and is counted."""
     search = AlphaBeta(game, evaluator, **settings)
-    repeats = 1 if search.floor == "plain" else FAST_REPEATS
+    repeats = 1 if search.backend == "python" else FAST_REPEATS
     return Contestant(lambda: sum(search.search(s, Limits(depth=depth)).nodes for s in states), repeats)
 
 
@@ -161,13 +161,13 @@ def counting(minimax: Any) -> Iterator[list[int]]:
 def bench_search(suite: Suite) -> Speeds:
     """Measure all contestants on one suite."""
     game = get_game(suite.game)
-    evaluator = LinearEval.from_heuristic(game, suite.heuristic)
+    evaluator = heuristic(game, suite.heuristic)
     found = positions(game, suite.plies)
     states, lines = [s for s, _ in found], [line for _, line in found]
     contestants = [
         ours(game, evaluator, states, suite.depth, table=False),
         ours(game, evaluator, states, suite.depth),
-        ours(game, evaluator, states, suite.depth, table=False, floor="plain"),
+        ours(game, evaluator, states, suite.depth, table=False, backend="python"),
     ]
     rival = openspiel(suite.openspiel, lines, suite.depth)
     for _ in range(ROUNDS):  # all take turns: a machine that slows down slows down everyone

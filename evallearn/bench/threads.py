@@ -15,7 +15,7 @@ from evallearn.core.game import State
 from evallearn.core.result import Result
 from evallearn.core.search import Limits, SearchResult
 from evallearn.errors import EvallearnError
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import heuristic
 from evallearn.registry import get_game
 from evallearn.search import AlphaBeta
 
@@ -60,7 +60,7 @@ class Speedup(Result):
 def bench_threads(suite: Suite, threads: int) -> Speedup:
     """Measure one thread and several, in seconds and nodes; all ways take turns, and the answers must be the same."""
     game = get_game(suite.game)
-    evaluator = LinearEval.from_heuristic(game, suite.heuristic)
+    evaluator = heuristic(game, suite.heuristic)
     states = [s for s, _ in positions(game, suite.plies)]
     alone = [AlphaBeta(game, evaluator, table_bits=TABLE_BITS) for _ in range(threads)]
     together = AlphaBeta(game, evaluator, table_bits=TABLE_BITS, threads=threads)

@@ -16,7 +16,7 @@ from evallearn.core.search import MOST_NODES, MOST_SECONDS, Limits
 from evallearn.core.settings import SEED, Range
 from evallearn.core.trust import FULL_TRUST
 from evallearn.play.analysis import Analysis, Answer, analyse, require_decision
-from evallearn.play.formatting import certainty, in_a_row, number, shares, worth
+from evallearn.play.formatting import certainty, format_value, in_a_row, number, shares
 from evallearn.play.seats import default_agent, make_evaluator, ordinal
 from evallearn.search import SEARCHES
 
@@ -100,7 +100,7 @@ def show(game: Game, figures: Analysis, top: int | None) -> None:
     sure = certainty(found.exact, found.depth, found.value_depth)
     if found.standard_error is not None:
         sure += f", standard error {found.standard_error:.3g}"
-    value = worth(game, found.value, found.exact, found.plies_to_end)
+    value = format_value(game, found.value, found.exact, found.plies_to_end)
     out.print(f"best: {found.action}, worth {value} ({sure})", style="bold")
     if found.values and game.n_players > 2:
         out.print(f"to all: {shares(game, found.values, ordinal)}", style="bold")
@@ -108,10 +108,10 @@ def show(game: Game, figures: Analysis, top: int | None) -> None:
     known = {row.action: row.solved for row in found.actions if row.solved is not None}
     if known and not found.exact:
         best = max(known, key=known.__getitem__)
-        out.print(f"the game itself knows: best is {best}, worth {worth(game, known[best], True)}", style="bold")
+        out.print(f"the game itself knows: best is {best}, worth {format_value(game, known[best], True)}", style="bold")
     out.print(
-        f"{found.setting} with the {figures.evaluator} Eval, {figures.limits}: depth {found.depth}, "
-        f"{found.nodes:,} nodes, {found.leaves:,} leaves, {found.seconds:.3f} s",
+        f"{found.setting} with the {figures.evaluator} evaluator, {figures.limits}: depth {found.depth}, "
+        f"{found.nodes:,} nodes, {found.leaf_calls:,} leaves, {found.seconds:.3f} s",
         style="dim",
     )
     if figures.comparison is not None:
@@ -125,7 +125,7 @@ def actions_table(game: Game, figures: Analysis, top: int | None) -> Table:
     for row in rows[:top]:
         cells = [row.action, "-" if row.value is None else number(game, row.value)]
         if more["solved"]:
-            cells.append("-" if row.solved is None else worth(game, row.solved, True))
+            cells.append("-" if row.solved is None else format_value(game, row.solved, True))
         if more["simulations"]:
             cells.append(f"{row.simulations or 0:,}")
         table.add_row(*cells)
@@ -146,7 +146,7 @@ def comparison_table(game: Game, rows: Sequence[Answer]) -> Table:
             number(game, row.value) + ("*" if row.exact else " "),
             str(row.depth),
             short(row.nodes),
-            short(row.leaves),
+            short(row.leaf_calls),
             f"{row.seconds:.3f}",
         )
     return table

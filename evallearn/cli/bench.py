@@ -170,7 +170,7 @@ def show_ladders(found: Sequence[Ladder]) -> None:
                 step.name,
                 number(step.nodes),
                 "" if step.saving is None else f"{100 * step.saving:.2f} %",
-                number(step.leaves),
+                number(step.leaf_calls),
                 "counted" if step.seconds is None else f"{step.seconds:.2f}",
             )
         out.print(table)
@@ -199,7 +199,7 @@ def show_chance(found: ChanceFigures) -> None:
         for way, row in rows.items():
             table.add_row(
                 way,
-                number(row.leaves),
+                number(row.leaf_calls),
                 f"{100 * row.share_of_leaves:.2f} %",
                 number(row.nodes),
                 f"{row.seconds:.2f}",

@@ -26,9 +26,11 @@ def command(game: Game, games: int, seed: int, every: int, json_to: str | None) 
     Example: evallearn check mygame:MyGame
     """
     done = check_game(game, games=games, seed=seed, every=every)
-    floors = " and ".join(done.floors)
+    backends = " and ".join(done.backends)
     report(
         asdict(done),
         json_to,
-        lambda: out.print(f"ok {done.game}: {done.games} random games, {done.positions} positions, floors: {floors}"),
+        lambda: out.print(
+            f"ok {done.game}: {done.games} random games, {done.positions} positions, backends: {backends}"
+        ),
     )

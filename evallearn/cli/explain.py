@@ -16,13 +16,13 @@ from evallearn.cli.positions import PositionCommand, game_of, position_of, roll_
 from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.trust import FULL_TRUST
 from evallearn.insight.explain import Explanation, Part, explain
-from evallearn.play.formatting import number, worth
+from evallearn.play.formatting import format_value, number
 from evallearn.play.seats import make_evaluator, ordinal
 
 TOP = 10
 """Features that are shown unless more are asked for."""
 SIDE_BY_SIDE = 3
-"""Evals in one table: so many fit 80 columns."""
+"""Evaluators in one table: so many fit 80 columns."""
 IN_WORDS = 3
 """Features that are told in sentences."""
 NAME_LENGTH = 16
@@ -43,7 +43,7 @@ SINGLE_BAR, BAR = 25, 9
     "--records",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Records whose means are taken as neutral where an Eval must be occluded.  [default: 0 is neutral]",
+    help="Records whose means are taken as neutral where an evaluator must be occluded.  [default: 0 is neutral]",
 )
 @json_option
 def command(
@@ -87,8 +87,8 @@ def command(
 # --- for people ------------------------------------------------------------------------------------------------------
 def show(game: Game, s: State, found: Sequence[Explanation], top: int) -> None:
     if game.is_terminal(s):
-        values = ", ".join(f"{worth(game, v, True)} to {ordinal(p)}" for p, v in enumerate(found[0].values))
-        out.print(f"The game is over: {values}. Every Eval says so; there is nothing to explain.", style="bold")
+        values = ", ".join(f"{format_value(game, v, True)} to {ordinal(p)}" for p, v in enumerate(found[0].values))
+        out.print(f"The game is over: {values}. Every evaluator says so; there is nothing to explain.", style="bold")
         return
     if game.to_play(s) == CHANCE:
         chance = "Chance moves" if game.n_players == 1 else "The dice come"
@@ -191,7 +191,7 @@ def sentences(game: Game, e: Explanation) -> list[str]:
     lines += [f"  {reasons or 'no feature alone changes anything'}."]
     return [
         *lines,
-        f"  This Eval is no sum. An effect is the unsquashed value ({e.raw:+.3f}) less what it would be if that "
+        f"  This evaluator is no sum. An effect is the unsquashed value ({e.raw:+.3f}) less what it would be if that "
         f"feature alone were {'at its mean' if e.neutral == 'mean' else '0'}; effects do not add up.",
     ]
 

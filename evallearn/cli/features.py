@@ -48,7 +48,7 @@ NAME_LENGTH = 18
     "--matches",
     type=in_range(PAIRS),
     metavar="N",
-    help="For each feature a match of N openings: the Eval fitted with it against the one without. Slow.",
+    help="For each feature a match of N openings: the evaluator fitted with it against the one without. Slow.",
 )
 @click.option(
     "--depth", type=click.IntRange(1, MAX_DEPTH), default=DEPTH, show_default=True, help="Plies, in those matches."
@@ -111,7 +111,7 @@ def feature_eval(text: str, game: Game) -> FeatureEval:
     found = parse_evaluator(text, game, trust=FULL_TRUST)
     if not isinstance(found, FeatureEval) or found.kind not in ("linear", "net"):
         kind = getattr(found, "kind", type(found).__name__)
-        raise SpecError(f"--eval {text}: a {kind} Eval does not judge by features: give a linear or a neural one")
+        raise SpecError(f"--eval {text}: a {kind} evaluator does not judge by features: give a linear or a neural one")
     return found
 
 

@@ -13,7 +13,7 @@ from evallearn.core.game import Game
 from evallearn.core.settings import PENALTY, SEED, SHARE
 from evallearn.core.shapes import Json, items, part
 from evallearn.data import Dataset
-from evallearn.evaluators import save_evaluator
+from evallearn.evaluators import save
 from evallearn.insight import alarms_about
 from evallearn.report.formatting import share
 from evallearn.runs.fitting import METHODS, fit_evaluator
@@ -25,7 +25,7 @@ from evallearn.train.targets import LINEAR_TARGETS
 @click.option("--game", type=GAME, required=True, help="The game of the records.")
 @click.option("--method", type=click.Choice(METHODS), default="logistic", show_default=True)
 @click.option(
-    "--alpha",
+    "--penalty",
     type=in_range(PENALTY),
     help="Penalty of a linear method; of lasso and elasticnet, 1 is the level of noise.",
 )
@@ -33,10 +33,14 @@ from evallearn.train.targets import LINEAR_TARGETS
     "--target", type=click.Choice(LINEAR_TARGETS), default="outcome", show_default=True, help="What is fitted."
 )
 @click.option(
-    "--blend", type=in_range(SHARE), default=0.5, show_default=True, help="With target blend: the outcome's share."
+    "--outcome-share",
+    type=in_range(SHARE),
+    default=0.5,
+    show_default=True,
+    help="With target blend: the outcome's share.",
 )
 @click.option(
-    "--taper", is_flag=True, help="Weights go in a straight line from the first phase of the game to the last."
+    "--tapered", is_flag=True, help="Weights go in a straight line from the first phase of the game to the last."
 )
 @click.option(
     "--out",
@@ -51,10 +55,10 @@ def command(
     records: tuple[Path, ...],
     game: Game,
     method: str,
-    alpha: float | None,
+    penalty: float | None,
     target: str,
-    blend: float,
-    taper: bool,
+    outcome_share: float,
+    tapered: bool,
     path: Path,
     seed: int,
     json_to: str | None,
@@ -66,27 +70,27 @@ def command(
     docs/learning.md tells which method is for what.
     """
     dataset = Dataset(list(records), game=game)
-    made = {"name": path.stem, "command": shlex.join(["evallearn", *sys.argv[1:]])}
+    metadata = {"name": path.stem, "command": shlex.join(["evallearn", *sys.argv[1:]])}
     with progress_bars() as steps, steps.step(f"fit {method} on {dataset.n_records:,} records") as move:
         evaluator, details = fit_evaluator(
             method,
             dataset,
             game,
             seed=seed,
-            made=made,
-            alpha=alpha,
-            taper=taper,
+            metadata=metadata,
+            alpha=penalty,
+            tapered=tapered,
             target=target,
-            blend=blend,
+            outcome_share=outcome_share,
             on_progress=move,
         )
     alarms = alarms_about(dataset, {path.stem: evaluator})
-    save_evaluator(evaluator, path)
+    save(evaluator, path)
     figures = {"file": str(path), "method": method, "records": dataset.n_records, **details, "alarms": alarms}
-    report(figures, json_to, lambda: _tell(path, figures, alarms))
+    report(figures, json_to, lambda: _show(path, figures, alarms))
 
 
-def _tell(path: Path, details: Json, alarms: list[dict[str, str]]) -> None:
+def _show(path: Path, details: Json, alarms: list[dict[str, str]]) -> None:
     metrics, constant = part(details["metrics"]), [str(name) for name in items(details.get("constant"))]
     dropped = [str(name) for name in items(details.get("dropped")) if name not in constant]
     out.print(

@@ -22,7 +22,7 @@ from evallearn.registry import spec_of
 @click.argument("game", type=GAME)
 @click.argument("more", nargs=-1, metavar="[AGENT]...")
 @click.option("--runs", type=click.Path(file_okay=False, path_type=Path), default=Path("runs"), show_default=True,
-              help="Where learned Evals are looked for.")  # fmt: skip
+              help="Where learned evaluators are looked for.")  # fmt: skip
 @tournament_options
 def command(
     game: Game, more: tuple[str, ...], runs: Path, limit: str | None, folder: Path | None, anchor: str | None,

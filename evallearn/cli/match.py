@@ -11,7 +11,7 @@ from rich.table import Table
 
 from evallearn import __version__
 from evallearn.agents import parse_agent, parse_limits
-from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, SprtState, match_folder, play_match
+from evallearn.arena import Adjudication, MatchResult, MatchSettings, Sprt, SprtState, match_folder, play_match
 from evallearn.arena.formats import format_for, write_games
 from evallearn.cli.common import GAME, Command, in_range, json_option, out, report, setting_options, workers_option
 from evallearn.cli.live import live_board
@@ -33,7 +33,7 @@ def match_options(f: Command) -> Command:
     for option in reversed((
         click.option("--limit", help="For agents that name none: depth=4, nodes=20000, time=0.1.  "
                      "[default: what suits the game]"),
-        setting_options(MatchConfig, "random_plies"),
+        setting_options(MatchSettings, "opening_plies"),
         click.option("--openings", type=click.Path(path_type=Path),
                      help="A file of positions, one a line, instead of random openings."),
         click.option("--repeat", is_flag=True, help="Play openings again where the game has too few."),
@@ -46,9 +46,9 @@ def match_options(f: Command) -> Command:
     return f
 
 
-def config_of(*, adjudicate: str | None, sprt: str | None = None, **settings: Any) -> MatchConfig:
+def config_of(*, adjudicate: str | None, sprt: str | None = None, **settings: Any) -> MatchSettings:
     """Return the terms that the options say."""
-    return MatchConfig(
+    return MatchSettings(
         adjudication=Adjudication() if adjudicate is None else Adjudication.from_text(adjudicate),
         sprt=None if sprt is None else Sprt.from_text(sprt),
         **settings,
@@ -65,7 +65,7 @@ def command_line(*words: str, **options: object) -> str:
 @click.argument("a")
 @click.argument("b")
 @click.option("--game", type=GAME, required=True)
-@setting_options(MatchConfig, "pairs")
+@setting_options(MatchSettings, "pairs")
 @click.option("--sprt", metavar="ELO0,ELO1", help="Stop as soon as a sequential test has decided: 0,10 asks whether A "
               "is stronger by 0 or by 10 Elo; more: 0,10,alpha=0.05,beta=0.05,model=logistic.")  # fmt: skip
 @match_options
@@ -159,8 +159,8 @@ def remarks(found: MatchResult) -> list[str]:
     said = [f"{found.games} games, {found.distinct_games} distinct"]
     if found.elo.pairs < found.pairs_asked and not (found.sprt and found.sprt.decision):
         said.append(
-            f"{found.game} has only {found.elo.pairs} openings of {found.random_plies} random plies: so many were "
-            f"played, not {found.pairs_asked}; use more --random-plies, or --repeat"
+            f"{found.game} has only {found.elo.pairs} openings of {found.opening_plies} random plies: so many were "
+            f"played, not {found.pairs_asked}; use more --opening-plies, or --repeat"
         )
     margin, counted = found.margin, AS_COUNTED if _is_stopped(found) else ""
     if found.luck or not found.by_game:

@@ -23,7 +23,7 @@ def plain_perft(game: Game, s: State, depth: int) -> int:
 @click.argument("game", type=GAME)
 @click.argument("depth", type=click.IntRange(0, 60))
 @click.option("--position", metavar="TEXT", help="Start from this position instead of the initial one.")
-@click.option("--plain", is_flag=True, help="Count on the plain floor.")
+@click.option("--plain", is_flag=True, help="Count on the Python backend.")
 @json_option
 def command(game: Game, depth: int, position: str | None, plain: bool, json_to: str | None) -> None:
     """Count the positions that lie exactly DEPTH plies ahead; games that ended earlier count nothing.

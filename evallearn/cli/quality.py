@@ -45,7 +45,7 @@ POSITIONS = 200
 SWING_DEPTH = 6
 """The deepest search of the swing, where that is quick enough."""
 SIDE_BY_SIDE = 3
-"""Evals in one table: so many fit 80 columns."""
+"""Evaluators in one table: so many fit 80 columns."""
 NAME_LENGTH = 16
 
 
@@ -163,7 +163,7 @@ def show(figures: Json, suite: Suite, found: Sequence[Quality], html: Path | Non
     source = part(figures["suite"])["file"] or "made now (`evallearn suite` makes one to keep)"
     out.print(f"{len(suite.items)} positions of {suite.game.name}, {suite.n_exact} of them exact: {source}")
     if suite.n_exact < len(suite.items):
-        out.print(f"judged by {suite.by}: estimates, which flatter an Eval like that one", style="dim")
+        out.print(f"judged by {suite.by}: estimates, which flatter an evaluator like that one", style="dim")
     for i in range(0, len(found), SIDE_BY_SIDE):
         out.print(comparison(found[i : i + SIDE_BY_SIDE]))
     for quality in found:

@@ -12,7 +12,7 @@ from evallearn.core.game import Game
 from evallearn.core.result import Result
 from evallearn.core.settings import SEED
 from evallearn.errors import EvaluatorError, SpecError
-from evallearn.evaluators import read_header, save_evaluator
+from evallearn.evaluators import read_header, save
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import QuantisedNet, quantise
 from evallearn.registry import load
@@ -39,10 +39,10 @@ def command(path: Path, to: Path, positions: int, game: Game | None, seed: int, 
     check_out(to)
     net = load(path, game)
     if not isinstance(net, NetEval):
-        raise EvaluatorError(f"{path} is a {net.kind} Eval: give a net that `evallearn learn --recipe net` made")
+        raise EvaluatorError(f"{path} is a {net.kind} evaluator: give a net that `evallearn learn --recipe net` made")
     small = quantise(net)
     loss = measure_loss(net, small, positions, seed)
-    save_evaluator(small, to)
+    save(small, to)
     figures = Quantised(
         game=net.game.name,
         file=str(to),

@@ -30,7 +30,10 @@ MOST_OUTCOMES = 12
 )  # fmt: skip
 @click.option("--games", type=click.IntRange(2, 10**7), default=1296, show_default=True, help="Games to play.")
 @click.option(
-    "--truncate", type=in_range(MOVES), metavar="MOVES", help="Cut each game after so many moves, and ask the Eval."
+    "--truncate",
+    type=in_range(MOVES),
+    metavar="MOVES",
+    help="Cut each game after so many moves, and ask the evaluator.",
 )
 @roll_option
 @click.option("--seed", type=in_range(SEED), default=1, show_default=True, help="Of the dice.")

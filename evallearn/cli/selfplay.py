@@ -20,7 +20,7 @@ from evallearn.cli.common import (
 from evallearn.core.game import Game
 from evallearn.core.settings import SEED
 from evallearn.core.trust import FULL_TRUST
-from evallearn.data import SelfPlayConfig, run_selfplay
+from evallearn.data import RecordSettings, generate_records
 
 
 @click.command(name="selfplay")
@@ -28,7 +28,7 @@ from evallearn.data import SelfPlayConfig, run_selfplay
 @click.option(
     "--out", "folder", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the records."
 )
-@setting_options(SelfPlayConfig, "games")
+@setting_options(RecordSettings, "games")
 @click.option(
     "--eval",
     "evaluator",
@@ -38,7 +38,7 @@ from evallearn.data import SelfPlayConfig, run_selfplay
     help="Who plays: zero, handwritten:NAME, zoo:NAME or a .safetensors file.",
 )
 @click.option("--limit", help="depth=4, nodes=20000, time=0.1, or several.  [default: a depth that suits the game]")
-@setting_options(SelfPlayConfig, "random_plies", "exploration", "quiet", auto={"random_plies": "what suits the game"})
+@setting_options(RecordSettings, "opening_plies", "epsilon", "quiet", auto={"opening_plies": "what suits the game"})
 @click.option("--seed", type=in_range(SEED), default=1, show_default=True)
 @workers_option
 @json_option
@@ -48,8 +48,8 @@ def command(
     games: int,
     evaluator: str,
     limit: str | None,
-    random_plies: int | None,
-    exploration: float,
+    opening_plies: int | None,
+    epsilon: float,
     quiet: bool,
     seed: int,
     workers: int,
@@ -61,10 +61,10 @@ def command(
     """
     limits = default_limits(game) if limit is None else parse_limits(limit)
     agent = SearchAgent(game, parse_evaluator(evaluator, game, trust=FULL_TRUST), limits, random_ties=True)
-    plies = game.opening_plies if random_plies is None else random_plies
-    config = SelfPlayConfig(games=games, seed=seed, random_plies=plies, exploration=exploration, quiet=quiet)
+    plies = game.opening_plies if opening_plies is None else opening_plies
+    config = RecordSettings(games=games, seed=seed, opening_plies=plies, epsilon=epsilon, quiet=quiet)
     with progress_bars() as steps, steps.step(f"self-play {game.name} ({agent.name})", games) as move:
-        manifest = run_selfplay(
+        manifest = generate_records(
             folder,
             game,
             [agent] * game.n_players,

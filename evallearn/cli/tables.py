@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     help="Checkers: all positions with up to so many pieces.",
 )  # fmt: skip
 @click.option(
-    "--out", "path", type=click.Path(path_type=Path), show_default="where Evals and verdicts look for it",
+    "--out", "path", type=click.Path(path_type=Path), show_default="where evaluators and verdicts look for it",
     help="The file to write.",
 )  # fmt: skip
 @json_option

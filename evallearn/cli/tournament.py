@@ -11,7 +11,7 @@ from rich.table import Table
 
 from evallearn import __version__
 from evallearn.agents import Agent, parse_agent, parse_limits
-from evallearn.arena import MatchConfig, TournamentResult, play_tournament
+from evallearn.arena import MatchSettings, TournamentResult, play_tournament
 from evallearn.arena.tournament import kind_of, pairings
 from evallearn.cli.common import GAME, Command, in_range, json_option, out, report, workers_option
 from evallearn.cli.live import live_board
@@ -69,7 +69,7 @@ def command(
 
 
 def play(
-    game: Game, players: Sequence[Agent], config: MatchConfig, *, gauntlet: bool = False, **given: Any
+    game: Game, players: Sequence[Agent], config: MatchSettings, *, gauntlet: bool = False, **given: Any
 ) -> TournamentResult:
     """Play the tournament, with the match that is being played on the screen."""
     n = len(pairings(len(players), gauntlet=gauntlet))

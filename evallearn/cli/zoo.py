@@ -98,7 +98,7 @@ def overview(cards: Sequence[Card]) -> Table:
     The best hand-written heuristic is the one that an evaluator beats by least.
     """
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
-    for head in ("Eval", "kB", "Elo", "95 %", "hand-written", "at"):
+    for head in ("Evaluator", "kB", "Elo", "95 %", "hand-written", "at"):
         table.add_column(head, justify="right" if head in ("kB", "Elo") else "left", no_wrap=True)
     for card in cards:
         best, size = hardest(card), f"{card['bytes'] / 1000:.0f}"

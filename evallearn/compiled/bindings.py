@@ -6,7 +6,7 @@
         from evallearn.search.alphabeta.tree_kernel import value_mover
 
 Type checkers and linters follow these imports; nothing is imported when the template runs. Names of hooks.py and
-learning_hooks.py are the game's own, a stand-in or the caller's; those of another template come from what `specialise`
+learning_hooks.py are the game's own, a default or the caller's; those of another template come from what `specialise`
 made of it; others are imported here, so that they stand in the fingerprint's sight.
 """
 
@@ -105,9 +105,9 @@ def _hook(name: str, rules: Rules | None) -> object:
         own = getattr(rules, name, None)
         if own is not None:
             return own
-    if name not in hooks.STAND_INS or (name in OF_A_RULE and rules is None):
+    if name not in hooks.DEFAULTS or (name in OF_A_RULE and rules is None):
         raise Missing
-    return hooks.STAND_INS[name]
+    return hooks.DEFAULTS[name]
 
 
 def _made(module: str, name: str, given: Sequence[Given]) -> object:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 Words: TypeAlias = tuple[np.uint64, ...]
 Question: TypeAlias = tuple[str, Callable[[Game], Any]]
 Expect = Callable[[bool, str, str, str], bool]
-ALIKE = "make both floors agree"
+ALIKE = "make both backends agree"
 
 
 class _Raised(Exception):
@@ -56,7 +56,7 @@ def _check_shape(game: Game, rules: Rules, expect: Expect) -> bool:
     wanted = {
         "utility_mover": by_mover, "features_mover": by_mover,
         "utility_player": not by_mover, "features_player": not by_mover, "chances": game.has_chance,
-        "viewer": game.has_chance and game.n_players == 2 and game.zero_sum,
+        "observer": game.has_chance and game.n_players == 2 and game.zero_sum,
         "bounds_mover": by_mover and game.has("bounds"),
         "won_player": not by_mover and game.has("won"),
     }  # fmt: skip
@@ -114,17 +114,17 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
     """Check the rules as plain Python on words; return False if it makes no sense to go on."""
     state, here = _state(game, rules, s, expect)
     inverse = "make it the inverse of encode"
-    past = tuple(game.history(s))
-    given = ([int(w) for w in state], past) if past else ([int(w) for w in state],)
+    history = tuple(game.history(s))
+    given = ([int(w) for w in state], history) if history else ([int(w) for w in state],)
     back = _run(expect, "decode", inverse, here, lambda: game.decode(*given))
     expect(back == s, "decode", f"gave {back!r}, not {s!r}", inverse)
     if rules.clock is not None:
         count = int(_run(expect, "rules.clock", "answer a count of plies", here, partial(rules.clock, state)))
         expect(
-            count == len(past), "rules.clock", f"is {count} after {len(past)} positions of history in {here}",
+            count == len(history), "rules.clock", f"is {count} after {len(history)} positions of history in {here}",
             "clear both where a move cannot be taken back",
         )  # fmt: skip
-        if game.is_terminal(s) and _third_time(rules, state, past):
+        if game.is_terminal(s) and _is_third_occurrence(rules, state, history):
             return True  # which kernels see, not rules.is_terminal
     terminal = bool(_run(expect, "rules.is_terminal", ALIKE, here, lambda: rules.is_terminal(state)))
     ok = expect(terminal == game.is_terminal(s), "rules.is_terminal", f"is {terminal} in {here}", ALIKE)
@@ -135,10 +135,10 @@ def _check_uncompiled(game: Game, rules: Rules, s: State, expect: Expect) -> boo
         player == game.to_play(s), "rules.to_play", f"gave {player}, plain {game.to_play(s)} in {here}", ALIKE
     ):
         return False
-    if rules.viewer is not None:
-        seen_by = int(_run(expect, "rules.viewer", ALIKE, here, partial(rules.viewer, state)))
-        plain_viewer = game.viewer(s)
-        expect(seen_by == plain_viewer, "rules.viewer", f"gave {seen_by}, plain {plain_viewer} in {here}", ALIKE)
+    if rules.observer is not None:
+        seen_by = int(_run(expect, "rules.observer", ALIKE, here, partial(rules.observer, state)))
+        plain_observer = game.observer(s)
+        expect(seen_by == plain_observer, "rules.observer", f"gave {seen_by}, plain {plain_observer} in {here}", ALIKE)
     if player == CHANCE:
         found = _outcomes(game, rules, s, state, here, expect)
     else:
@@ -190,7 +190,7 @@ def _check_cells(game: Game, rules: Rules, s: State, state: Words, here: str, ex
     """Check what pattern tables see, if the game shows it."""
     if rules.cells is None:
         return
-    plain = [int(c) for c in game.cells(s, game.viewer(s))]
+    plain = [int(c) for c in game.cells(s, game.observer(s))]
     expect(
         len(plain) == game.n_cells and all(0 <= c < game.cell_values for c in plain), "cells",
         f"gave {len(plain)} cells from {min(plain, default=0)} to {max(plain, default=0)}",
@@ -220,10 +220,10 @@ def _check_contents(game: Game, rules: Rules, cells: list[int], state: Words, he
     )  # fmt: skip
 
 
-def _third_time(rules: Rules, state: Words, past: Sequence[tuple[int, ...]]) -> bool:
+def _is_third_occurrence(rules: Rules, state: Words, history: Sequence[tuple[int, ...]]) -> bool:
     """Return True if the position stood on the board twice before."""
     now = int(rules.key(state))
-    return sum(int(rules.key(rules.State(*map(u64, words)))) == now for words in past) >= 2
+    return sum(int(rules.key(rules.State(*map(u64, words)))) == now for words in history) >= 2
 
 
 def _outcomes(game: Game, rules: Rules, s: State, state: Words, here: str, expect: Expect) -> list[int]:
@@ -262,7 +262,7 @@ def _check_keys(game: Game, rules: Rules, positions: Sequence[State], expect: Ex
             continue
         state, here = _state(game, rules, s, expect)
         key = int(_run(expect, "rules.key", "answer a 64-bit word, as mix64 does", here, partial(rules.key, state)))
-        mover = game.viewer(s)
+        mover = game.observer(s)
         future = (list(game.actions(s)), [float(f) for f in game.features(s, mover)], game.phase(s))
         other, there = known.setdefault(key, (future, here))
         expect(
@@ -309,7 +309,7 @@ def _questions(game: Game, s: State) -> list[Question]:
         always.append(("won_player", lambda g: [float(g.won(s, p)) for p in range(game.n_players)]))
     if game.is_terminal(s):
         return [*always, (f"utility_{view}", lambda g: [float(g.utility(s, p)) for p in range(game.n_players)])]
-    mover = game.viewer(s)
+    mover = game.observer(s)
     viewers = range(game.n_players) if view == "player" else (mover,)
     seen = [(f"features_{view}", lambda g, p=p: np.asarray(g.features(s, p), np.float32).tolist()) for p in viewers]
     asked = [*always, ("phase", lambda g: g.phase(s)), *seen]

@@ -40,7 +40,7 @@ class Mailbox:
         self.box = GameRecord.one(
             words=rules.n_words,
             players=game.n_players,
-            past=rules.clock_limit + 1,
+            history=rules.clock_limit + 1,
             width=max(rules.max_actions, rules.max_outcomes),
             rolls=max(1, rules.max_outcomes),
             features=max(1, len(game.feature_names)),
@@ -48,8 +48,8 @@ class Mailbox:
         self.words, self.actions, self.probabilities, self.utility, self.features = (
             self.box[k][0] for k in ("words", "actions", "probabilities", "utility", "features")
         )
-        self.player, self.terminal, self.key, self.clock, self.n_past = (
-            self.box[k] for k in ("player", "terminal", "key", "clock", "n_past")
+        self.player, self.terminal, self.key, self.clock, self.n_history = (
+            self.box[k] for k in ("player", "terminal", "key", "clock", "n_history")
         )
 
     def put(self, s: State) -> None:
@@ -57,7 +57,7 @@ class Mailbox:
         self.words[:] = self.game.encode(s)
         if self.looks_back:
             history = self.game.history(s)
-            self.n_past[0] = 0
+            self.n_history[0] = 0
             if history:
                 self.kernels.recall(self.box, np.array(history, np.uint64))
 
@@ -78,7 +78,7 @@ class CompiledGame(Game):
 
     def __init__(self, plain: Game) -> None:
         rules = plain.rules
-        assert rules is not None, f"{plain.name} has no compiled floor"
+        assert rules is not None, f"{plain.name} has no compiled backend"
         self.plain, self.compiled_rules = plain, rules
         for attribute in DECLARATIONS:
             setattr(self, attribute, getattr(plain, attribute))
@@ -186,8 +186,8 @@ class CompiledGame(Game):
     def has(self, hook: str) -> bool:
         return self.plain.has(hook)
 
-    def viewer(self, s: State) -> int:
-        return self.plain.viewer(s)
+    def observer(self, s: State) -> int:
+        return self.plain.observer(s)
 
     def features(self, s: State, player: int) -> Sequence[float]:
         if self.by_mover and player != self.to_play(s):

@@ -63,8 +63,8 @@ def store(io: GameRecord, s):
 def occurs_again(io: GameRecord, k):
     """Return True if the position with key `k` stood on the board twice before."""
     seen = 0
-    for i in range(io.n_past):
-        if io.past[i] == k:
+    for i in range(io.n_history):
+        if io.history[i] == k:
             seen += 1
     return seen >= 2
 
@@ -90,7 +90,7 @@ def look(box):
         io.terminal = 1
         note_utility(io, s)
         return np.int64(0)
-    if HAS_CLOCK and io.n_past >= 8 and occurs_again(io, key(s)):
+    if HAS_CLOCK and io.n_history >= 8 and occurs_again(io, key(s)):
         io.terminal = 1
         io.utility[:] = 0
         return np.int64(0)
@@ -108,10 +108,10 @@ def advance(box, a):
     if HAS_CLOCK:
         io.clock = clock(s)
         if io.clock == 0:
-            io.n_past = 0
-        elif io.n_past < len(io.past):
-            io.past[io.n_past] = key(before)
-            io.n_past += 1
+            io.n_history = 0
+        elif io.n_history < len(io.history):
+            io.history[io.n_history] = key(before)
+            io.n_history += 1
     store(io, s)
 
 
@@ -130,10 +130,10 @@ def step(box, a, n):
 def recall(box, positions):
     """Put into the record what stood on the board before its position: uint64[n, N_WORDS]."""
     io: GameRecord = box[0]
-    n = min(len(positions), len(io.past))
+    n = min(len(positions), len(io.history))
     for i in range(n):
-        io.past[i] = key(State(*to_fixed_tuple(positions[len(positions) - n + i], N_WORDS)))
-    io.n_past = n
+        io.history[i] = key(State(*to_fixed_tuple(positions[len(positions) - n + i], N_WORDS)))
+    io.n_history = n
 
 
 @njit(cache=CACHE, nogil=True)

@@ -1,9 +1,9 @@
 """Every name that a kernel template is given, declared once; those of train/ alone stand in learning_hooks.py.
 
 A template says in its block `if TYPE_CHECKING:` which of them it uses; `specialise` reads that block. A function marked
-@stand_in is what a game without that rule, or a search without that part, is given: compiled at most, never asked. All
-others must be given. `s` is a compiled state (`Rules.State`), `params` the record of an evaluator (`EvalKernel`),
-`ctx` that of a search.
+@default_hook is what a game without that rule, or a search without that part, is given: compiled at most, never
+asked. All others must be given. `s` is a compiled state (`Rules.State`), `params` the record of an evaluator
+(`EvalKernel`), `ctx` that of a search.
 """
 
 # A hook that must be given has no body, hence:
@@ -26,12 +26,12 @@ from evallearn.core.rules import Rules
 Hook: TypeAlias = Callable[..., object]
 """A function of a game, an evaluator or a search, marked @jitable."""
 PLAYERS = Path(__file__).with_name("players_kernel.py")
-STAND_INS: dict[str, Hook] = {}
+DEFAULTS: dict[str, Hook] = {}
 
 
-def stand_in(function: F) -> F:
+def default_hook(function: F) -> F:
     """Mark a hook whose own body stands in where nothing is given."""
-    STAND_INS[function.__name__] = jitable(function)
+    DEFAULTS[function.__name__] = jitable(function)
     return function
 
 
@@ -66,25 +66,25 @@ def key(s: State) -> np.uint64:
     """Return the uint64 by which tables know the state."""
 
 
-@stand_in
+@default_hook
 def utility_mover(s: State) -> Number:
     """Return the utility, float32, to the player to move, of a state that is over."""
     return np.float32(0)
 
 
-@stand_in
+@default_hook
 def features_mover(s: State, out: NDArray[np.float32]) -> None:
     """Write the features as the mover sees them into out: float32[n_features]."""
     pass
 
 
-@stand_in
+@default_hook
 def bounds_mover(s: State) -> tuple[Number, Number]:
     """Return (low, high) of the utility to the mover, float32."""
     return np.float32(0), np.float32(0)
 
 
-@stand_in
+@default_hook
 def utility_player(s: State, player: Number) -> Number:
     """Return the utility, float32, to `player`, of a state that is over.
 
@@ -93,73 +93,73 @@ def utility_player(s: State, player: Number) -> Number:
     return np.float32(0)
 
 
-@stand_in
+@default_hook
 def features_player(s: State, player: Number, out: NDArray[np.float32]) -> None:
     """Write the features as `player` sees them into out: float32[n_features]."""
     pass
 
 
-@stand_in
+@default_hook
 def won_player(s: State, player: Number) -> Number:
     """Return what `player` has won for certain, float64."""
     return 0.0
 
 
-@stand_in
+@default_hook
 def active_features(s: State, player: Number, places: NDArray[np.int32], values: NDArray[np.float32]) -> Number:
     """Write the features that are not 0, the last one first; return their number."""
     return 0
 
 
-@stand_in
+@default_hook
 def chances(s: State, out: NDArray[np.int32], probabilities: NDArray[np.float64]) -> Number:
     """Write the outcomes of the roll and their probabilities; return their number."""
     return 0
 
 
-@stand_in
-def viewer(s: State) -> Number:
+@default_hook
+def observer(s: State) -> Number:
     """Return the player from whose side an evaluator sees a state of a game with dice."""
     return 0
 
 
-@stand_in
+@default_hook
 def cells(s: State, out: NDArray[np.int32]) -> None:
     """Write the cells of the board as the mover sees them into out: int32[n_cells]."""
     pass
 
 
-@stand_in
+@default_hook
 def contents(s: State, out: NDArray[np.int32]) -> None:
     """Write for every stack which of its contents it holds into out: int32[stacks]."""
     pass
 
 
-@stand_in
+@default_hook
 def clock(s: State) -> Number:
     """Return the plies since the last move that cannot be taken back."""
     return 0
 
 
-@stand_in
+@default_hook
 def noisy_actions(s: State, out: NDArray[np.int32]) -> Number:
     """Write the actions for a quiescence search, in the order of `actions`; return their number."""
     return 0
 
 
-@stand_in
+@default_hook
 def forcing(s: State) -> bool:
     """Return True if the mover must answer something."""
     return False
 
 
-@stand_in
+@default_hook
 def may_pass(s: State) -> bool:
     """Return True if a null move may be tried."""
     return False
 
 
-@stand_in
+@default_hook
 def passed(s: State) -> State:
     """Return the state after a null move."""
     return s
@@ -218,7 +218,7 @@ MIDDLE: float
 """The middle of the utility range."""
 
 
-# --- Evals: see `EvalKernel` -----------------------------------------------------------------------------------------
+# --- Evaluators: see `EvalKernel` ------------------------------------------------------------------------------------
 def evaluate_mover(s: State, params: Record) -> Number:
     """Return the value, float32, to the player to move, of a state that is not over."""
 
@@ -227,17 +227,17 @@ def evaluate_player(s: State, player: Number, params: Record) -> Number:
     """Return the value, float64, to `player`, of a state that is not over."""
 
 
-@stand_in
+@default_hook
 def eval_bounds_mover(s: State, params: Record) -> tuple[Number, Number]:
     """Return (low, high) of the utility and of all values below `s` to the mover, float32."""
     return np.float32(0), np.float32(0)
 
 
-def choose_a(s: State, past: Number, side: tuple[object, ...]) -> tuple[Number, Number]:
+def choose_a(s: State, history: Number, side: tuple[object, ...]) -> tuple[Number, Number]:
     """Return the action of chooser A, or -1 if the game is over by repetition, and the nodes searched."""
 
 
-def choose_b(s: State, past: Number, side: tuple[object, ...]) -> tuple[Number, Number]:
+def choose_b(s: State, history: Number, side: tuple[object, ...]) -> tuple[Number, Number]:
     """Return what `choose_a` does, of chooser B."""
 
 
@@ -276,8 +276,8 @@ N_STACKS: int
 HEIGHT: int
 N_PLACES: int
 ENTRIES: int
-BY_PHASE: bool
-BY_PLAYER: bool
+PER_PHASE: bool
+PER_PLAYER: bool
 """See `Layout`."""
 
 
@@ -286,7 +286,7 @@ def is_cutoff(s: State, depth_left: Number) -> bool:
     """Return the answer of the cutoff test."""
 
 
-@stand_in
+@default_hook
 def quiet_value(
     s: State, left: Number, ply: Number, alpha: Number, beta: Number, ctx: SearchContext, params: Record
 ) -> Number:
@@ -297,8 +297,8 @@ def quiet_value(
     return np.float32(0)
 
 
-@stand_in
-def note_node(s: State, value: Number, alpha: Number, beta: Number, params: Record) -> None:
+@default_hook
+def on_node(s: State, value: Number, alpha: Number, beta: Number, params: Record) -> None:
     """Learn from a quiet node that was searched."""
     pass
 
@@ -308,7 +308,7 @@ MAX_PLIES: int
 CUTS_AT_DEPTH: bool
 """Whether `depth` bounds the plies searched, but for extensions and quiescence."""
 HAS_BOUNDS: bool
-"""Whether the Eval offers bounds, and they are wanted."""
+"""Whether the evaluator offers bounds, and they are wanted."""
 SELECTIVE: bool
 """Whether any of quiescence, extensions, null moves and late moves is on; which ones, ctx says."""
 BY_EVAL: bool
@@ -316,7 +316,7 @@ BY_EVAL: bool
 SHARED: bool
 """Whether several threads share the table."""
 NOTES: bool
-"""Whether `note_node` is to be told."""
+"""Whether `on_node` is to be told."""
 IMPLICIT: bool
 """Whether MCTS keeps minimax values."""
 WIN: float

@@ -1,7 +1,7 @@
 """Names that the templates of train/ are given, beside those of `hooks.py`: a model, a policy, and what learns.
 
 A model is the functions of a `ModelHooks`: `row` is scratch of fixed width; `weights`, `sums` and `record` are its
-three arrays, passed flat; of the last, the record itself. `evaluate_mover` and `note_node` stand in `hooks.py`.
+three arrays, passed flat; of the last, the record itself. `evaluate_mover` and `on_node` stand in `hooks.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.compiled.hooks import stand_in
+from evallearn.compiled.hooks import default_hook
 from evallearn.compiled.records import Number
 
 
@@ -23,7 +23,7 @@ def predict(row: Any, group: Any, weights: Any, sums: Any, record: Any) -> Numbe
     """Return the value, float64, to the mover, as a share of a win."""
 
 
-@stand_in
+@default_hook
 def prefetch(row: Any, group: Any, weights: Any, sums: Any, record: Any) -> None:
     """Send for what `update` will need."""
 
@@ -32,39 +32,39 @@ def update(t: Any, row: Any, group: Any, io: Any, weights: Any, sums: Any, recor
     """Learn that decision t should be worth io.value[t] + io.td_error[t], by a step of io.step."""
 
 
-@stand_in
+@default_hook
 def cell(i: Any, record: Any) -> Number:
     """Return what the mover saw on a cell of the state that was read last."""
     return 0
 
 
-@stand_in
+@default_hook
 def visit(row: Any, io: Any, record: Any) -> None:
     """Count what a position of a game looks like, before its search."""
 
 
-@stand_in
+@default_hook
 def take(step: Any, weights: Any, sums: Any, record: Any) -> None:
-    """Learn the mean of what `note_node` noted."""
+    """Learn the mean of what `on_node` noted."""
 
 
 def observer(s: Any) -> Number:
     """Return who sees `s`: who is to move, or will be after the roll."""
 
 
-@stand_in
+@default_hook
 def output(j: Any, record: Any) -> Number:
     """Return output j of the last prediction, from -1 to 1, of a model that has several."""
     return 0.0
 
 
-@stand_in
+@default_hook
 def write_result(u: Any, out: Any, record: Any) -> None:
     """Write all outputs of a game that brought `u`."""
     pass
 
 
-@stand_in
+@default_hook
 def begin_episode(io: Any, weights: Any, record: Any) -> bool:
     """Begin game io.games; return False where a model that writes lessons may have no room for its own."""
     return True
@@ -88,7 +88,7 @@ N_LEARNERS: int
 
 
 # --- policies: one_ply_kernel.py or search_policy_kernel.py ----------------------------------------------------------
-def begin(s: Any, n_past: Any, io: Any, box: Any, past: Any) -> Number:
+def begin(s: Any, n_history: Any, io: Any, box: Any, history: Any) -> Number:
     """Write the actions of `s` into io.actions; return how many there are, or -1 where the game is over."""
 
 
@@ -96,7 +96,7 @@ def choose(s: Any, n: Any, io: Any, box: Any, weights: Any, sums: Any, record: A
     """Return the number of the best action; io.values are those of actions, to the mover."""
 
 
-@stand_in
+@default_hook
 def choose_deep(s: Any, n: Any, io: Any, box: Any, weights: Any, sums: Any, record: Any, rows: Any) -> Number:
     """Return what `choose` does, by io.depth plies: see fixed_depth_kernel.py."""
     return np.int64(0)

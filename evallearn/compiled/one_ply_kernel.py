@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Template: what the Eval likes best one ply ahead."""
+"""Template: what the evaluator likes best one ply ahead."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @njit(nogil=True)
 def worth(s, player, params):
-    """Return the utility of `s` to `player`, or what the Eval says where the game goes on."""
+    """Return the utility of `s` to `player`, or what the evaluator says where the game goes on."""
     return np.float64(utility_player(s, player)) if is_terminal(s) else np.float64(evaluate_player(s, player, params))
 
 
@@ -37,10 +37,10 @@ def best_action(s, row, params):
 
 
 @njit(nogil=True)
-def choose(s, past, side):
+def choose(s, history, side):
     """Return the best action and how many there are, as a chooser of match_kernel.py.
 
-    side: the Eval's record, and `row`.
+    side: the evaluator's record, and `row`.
     """
     eval_box, row = side
     action, _, n = best_action(s, row, eval_box[0])

@@ -66,8 +66,8 @@ class GameRecord(Record):
     utility: Array[F8, "players"]
     key: U8
     clock: I8
-    n_past: I8
-    past: Array[U8, "past"]
+    n_history: I8
+    history: Array[U8, "history"]
     actions: Array[I4, "width"]
     probabilities: Array[F8, "rolls"]
     features: Array[F4, "features"]
@@ -128,8 +128,8 @@ class SearchContext(Record):
 
     nodes: I8
     node_limit: I8
-    asked: I8
-    leaves: I8
+    eval_calls: I8
+    leaf_calls: I8
     unsound: I8
     stop: I8
     unproven: I8
@@ -147,11 +147,11 @@ class SearchContext(Record):
     use_aspiration: I4
     noisy_first: I4
     null_move: I4
-    late_moves: I4
+    late_move_reductions: I4
     all_values: I4
     futility: I4
-    loose_table: I4
-    unfinished: I4
+    path_independent_table: I4
+    use_partial_iteration: I4
     win: F4
     quiescence: I8
     extensions: I8
@@ -160,7 +160,7 @@ class SearchContext(Record):
     new_index: I8
     depth: I8
     exact: I8
-    n_past: I8
+    n_history: I8
     path: Array[U8, "path"]
     doubled: Array[I1, "path"]
     extended: Array[I4, "plies"]
@@ -179,7 +179,7 @@ class SearchContext(Record):
     actions: Array[I4, "plies", "width"]
     scores: Array[I4, "plies", "width"]
     noisy: Array[I4, "width"]
-    put_off: Array[I4, "shared_plies", "shared_width"]
+    deferred: Array[I4, "shared_plies", "shared_width"]
     line: Array[I2, "plies"]
     pv_length: Array[I4, "plies"]
     pv: Array[I2, "plies", "plies"]
@@ -191,7 +191,7 @@ class ExpectiminimaxContext(Record):
     nodes: I8
     node_limit: I8
     stop: I8
-    asked: I8
+    eval_calls: I8
     recalled: I8
     ended: I8
     table_address: U8
@@ -244,7 +244,7 @@ class MaxNContext(Record):
     nodes: I8
     node_limit: I8
     stop: I8
-    asked: I8
+    eval_calls: I8
     ended: I8
     player: I8
     n_root: I8
@@ -253,7 +253,7 @@ class MaxNContext(Record):
     exact: I8
     tie_sign: F8
     allied: Array[I8, "players"]
-    worth: Array[F8, "plies", "players"]
+    value: Array[F8, "plies", "players"]
     words: Array[U8, "words"]
     ranks: Array[I4, "width"]
     new_values: Array[F8, "width"]
@@ -274,11 +274,11 @@ class PlayoutContext(Record):
 
     stop: I8
     done: I8
-    leaves: I8
+    leaf_calls: I8
     rng: U8
     playout_plies: I8
     n_root: I8
-    n_past: I8
+    n_history: I8
     path: Array[U8, "path"]
     outcome: Array[F8, "players"]
     words: Array[U8, "words"]

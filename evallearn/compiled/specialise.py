@@ -213,7 +213,7 @@ def explain_failure(error: Exception, what: str) -> GameError:
     reason, at = _reason(text)
     return GameError(
         f"{what} cannot be compiled: {_place(text, at)}{reason}. "
-        "Fix that line, or leave out `rules` to stay on the plain floor"
+        "Fix that line, or leave out `rules` to stay on the Python backend"
     )
 
 

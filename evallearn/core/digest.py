@@ -50,7 +50,7 @@ def tensors_digest(tensors: Mapping[str, np.ndarray]) -> str:
 
 def weights_mark(evaluator: object) -> str:
     """Return ` #` and a digest of the evaluator's weights, or nothing if it has none."""
-    while hasattr(evaluator, "below"):  # tables over an Eval: its weights are what may change
+    while hasattr(evaluator, "below"):  # tables over an evaluator: its weights are what may change
         evaluator = evaluator.below
     if not hasattr(evaluator, "tensors"):
         return ""

@@ -105,7 +105,7 @@ class Game(ABC, Generic[S, A]):
     The constructor reads the texts (SpecError if it cannot), and sets `name` to such a text unless all are defaults.
     """
     views: ClassVar[tuple[str, ...]] = ()
-    """Those of the parameters that change only what an Eval sees: Evals of either kind play the same game."""
+    """Those of the parameters that change only what an evaluator sees: evaluators of either kind play the same game."""
 
     # --- the formalism ---------------------------------------------------------------------------------------------
     @abstractmethod
@@ -195,8 +195,8 @@ class Game(ABC, Generic[S, A]):
         chance = self.to_play(s) == CHANCE
         return [self.result(s, a) for a in ([o for o, _ in self.chances(s)] if chance else self.actions(s))]
 
-    # --- what an Eval sees -----------------------------------------------------------------------------------------
-    def viewer(self, s: S) -> int:
+    # --- what an evaluator sees --------------------------------------------------------------------------------------
+    def observer(self, s: S) -> int:
         """Return the player as whom an evaluator of a two-player game sees `s`.
 
         It is the player to move, or to move after the roll.
@@ -262,7 +262,7 @@ class Game(ABC, Generic[S, A]):
         """Return the position as a picture of several lines, for a terminal."""
         return self.to_text(s)
 
-    # --- the compiled floor ----------------------------------------------------------------------------------------
+    # --- the compiled backend ----------------------------------------------------------------------------------------
     @property
     def rules(self) -> Rules | None:
         """The same rules for the compiled backend, or None."""

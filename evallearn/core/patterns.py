@@ -14,9 +14,9 @@ class PatternSet:
     """The cells of each pattern; the game's `symmetries` give the other places where it is looked for."""
     note: str
     """What they are, in one sentence."""
-    by_phase: bool = False
+    per_phase: bool = False
     """A table of its own for every phase of the game."""
-    by_player: bool = False
+    per_player: bool = False
     """A table of its own for every player to move: where the first player's position is not the second's."""
     learning: Mapping[str, object] = field(default_factory=dict)
     """What of `SelfPlaySettings`, `Schedule` and `PatternSettings` suits the set, where that is not usual."""

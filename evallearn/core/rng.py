@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-if TYPE_CHECKING:  # the plain floor of a game starts without NumPy
+if TYPE_CHECKING:  # the Python backend of a game starts without NumPy
     import numpy as np
 
     from evallearn.core.game import Action

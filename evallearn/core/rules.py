@@ -75,8 +75,8 @@ class Rules(Generic[W]):
     """No roll has more outcomes than this."""
     won_player: Callable[[W, int], float] | None = None
     """won_player(s, player) -> float64: what Game.won answers."""
-    viewer: Callable[[W], int] | None = None
-    """What Game.viewer answers: two players with dice need it, an Eval asks it at every state."""
+    observer: Callable[[W], int] | None = None
+    """What Game.observer answers: two players with dice need it, an evaluator asks it at every state."""
 
     # --- the board, for pattern tables -------------------------------------------------------------------------------
     cells: Callable[[W, NDArray[np.int32]], None] | None = None
@@ -155,7 +155,7 @@ class Endgames(Generic[P, W]):
 class KnownValues(Generic[P, W]):
     """Positions of a two-player game with dice whose value the game can look up, as an evaluator consults them.
 
-    `SolvedEval` asks them first. Values are to the game's `viewer`, who is to roll.
+    `SolvedEval` asks them first. Values are to the game's `observer`, who is to roll.
     """
 
     value: Callable[[P], float | None]

@@ -11,7 +11,7 @@ from evallearn.core.game import A, Game, S, State
 from evallearn.errors import SearchError
 
 IsCutoff = Callable[[State, int], bool]
-"""is_cutoff(s, depth_left) -> True where the search must stop and ask the Eval."""
+"""is_cutoff(s, depth_left) -> True where the search must stop and ask the evaluator."""
 MOST_NODES, MOST_SECONDS = 1 << 62, 1e9
 """What a kernel can count, and what a clock can wait: thirty years."""
 
@@ -61,12 +61,12 @@ class SearchResult(Generic[A]):
     pv: tuple[A, ...]
     """The principal variation: the line both sides are expected to play, `action` first."""
     exact: bool
-    """True if the value is proven: no Eval was asked on the way to it and nothing unsound was pruned, or it is a win or
+    """True if the value is proven: no evaluator was asked on the way to it and nothing unsound was pruned, or it is a win or
     a loss that only the end of the game can have told: see "What is promised" in search/README.md."""
     seconds: float
     action_values: dict[A, float] | None = None
     """The value of every root action, if they were asked for and an iteration was finished."""
-    leaves: int = 0
+    leaf_calls: int = 0
     """How often UTILITY or EVAL was asked: what pruning saves."""
     standard_error: float | None = None
     """Of `value`, where it was sampled."""
@@ -74,7 +74,7 @@ class SearchResult(Generic[A]):
     """Simulations of every root action, where a Monte Carlo search counts them."""
     value_depth: int | None = None
     """The iteration that the value is of: `depth`, or the next one where a better action of an iteration that was not
-    finished was taken (`Options.unfinished`). None where there are no iterations, as in a Monte Carlo search."""
+    finished was taken (`use_partial_iteration`). None where there are no iterations, as in a Monte Carlo search."""
     values: tuple[float, ...] | None = None
     """What the line is expected to be worth to each player, where the search knows: `value` is the entry of `player`.
 
@@ -87,7 +87,7 @@ class Search(Protocol[S, A]):
     """What every search is: made for one game and one evaluator, it answers for any position."""
 
     game: Game[S, A]
-    floor: Literal["auto", "plain", "compiled"]
+    backend: Literal["auto", "python", "compiled"]
     """Where it runs; never "auto" once it is made."""
 
     def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
@@ -101,4 +101,4 @@ class Search(Protocol[S, A]):
     def __repr__(self) -> str:
         evaluator = getattr(self, "evaluator", None)
         asked = "" if evaluator is None else f" with {evaluator!r}"
-        return f"<{type(self).__name__} of {self.game.name}{asked}, {self.floor}>"
+        return f"<{type(self).__name__} of {self.game.name}{asked}, {self.backend}>"

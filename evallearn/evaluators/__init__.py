@@ -2,8 +2,8 @@
 
 from evallearn.evaluators.bounded import BoundedEval
 from evallearn.evaluators.features import FeatureEval, feature_hash
-from evallearn.evaluators.files import load_evaluator, read_header, save_evaluator, verified_header
-from evallearn.evaluators.linear import LinearEval
+from evallearn.evaluators.files import load_evaluator, read_header, save, verified_header
+from evallearn.evaluators.linear import LinearEval, heuristic
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.patterns import PatternEval
 from evallearn.evaluators.plain import FunctionEval
@@ -22,11 +22,12 @@ __all__ = [
     "SolvedEval",
     "feature_hash",
     "hardest",
+    "heuristic",
     "load_evaluator",
     "quantise",
     "read_card",
     "read_header",
-    "save_evaluator",
+    "save",
     "verified_header",
     "zoo_file",
     "zoo_names",

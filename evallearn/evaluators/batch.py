@@ -32,7 +32,7 @@ def evaluate_words(evaluator: Evaluator, words: np.ndarray) -> np.ndarray:
     assert rules is not None
     assert kernel is not None
     module = specialise(TEMPLATE, rules, evaluate_mover=kernel.evaluate_mover)
-    announce(f"the {evaluator.name} Eval of {evaluator.game.name}", module.evaluate_rows)
+    announce(f"the {evaluator.name} evaluator of {evaluator.game.name}", module.evaluate_rows)
     out = np.empty(len(words), np.float32)
     try:
         module.evaluate_rows(np.ascontiguousarray(words), kernel.params.copy(), out)

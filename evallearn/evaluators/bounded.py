@@ -27,14 +27,16 @@ class BoundedEval(Evaluator):
         """Raise EvaluatorError for a game that has no bounds, or that alpha-beta cannot play."""
         game = below.game
         if not game.has("bounds"):
-            raise EvaluatorError(f"{game.name} knows no bounds: give it `bounds`, or use the {below.name} Eval alone")
+            raise EvaluatorError(
+                f"{game.name} knows no bounds: give it `bounds`, or use the {below.name} evaluator alone"
+            )
         if game.n_players != 2 or not game.zero_sum or game.has_chance:
             raise EvaluatorError(
-                f"bounds serve alpha-beta, which cannot play {game.name}: use the {below.name} Eval alone"
+                f"bounds serve alpha-beta, which cannot play {game.name}: use the {below.name} evaluator alone"
             )
         self.game, self.below, self.name, self.unit = game, below, f"{below.name}+bounds", below.unit
         self.most = float(np.float32(BOUND * half_range(game)))
-        """An Eval stays strictly inside, also where the rules promise the win."""
+        """An evaluator stays strictly inside, also where the rules promise the win."""
 
     def bounds(self, s: State, player: int) -> tuple[float, float]:
         low, high = self.game.bounds(s, player)

@@ -26,7 +26,7 @@ class Calibration:
 
     squash: str
     scale: float
-    made: JsonDict
+    metadata: JsonDict
     """For the header of the file."""
 
 
@@ -43,8 +43,8 @@ def calibrate(weights: np.ndarray, bias: float, records: object, squashes: tuple
     errors = {name: _error(held_out, truth, *how) for name, how in tried.items()}
     best = min(errors, key=lambda name: errors[name])
     squash, scale = tried[best]
-    made = {"chosen": best, "by": f"{len(truth)} held-out records{games}", "scale": scale, "rms_error": errors}
-    return Calibration(squash, scale, made)
+    metadata = {"chosen": best, "by": f"{len(truth)} held-out records{games}", "scale": scale, "rms_error": errors}
+    return Calibration(squash, scale, metadata)
 
 
 def _error(p: np.ndarray, outcome: np.ndarray, squash: str, scale: float) -> float:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
         TWO_SIDED,
         features_mover,
         features_player,
+        observer,
         phase,
         raw,
         to_play,
-        viewer,
         won_player,
     )
     from evallearn.evaluators.squash import squash
@@ -41,7 +41,7 @@ def evaluate_player(s, player, params):
         seen_by = to_play(s)
         value = np.float64(evaluate_mover(s, params))
     else:
-        seen_by = viewer(s) if TWO_SIDED else player
+        seen_by = observer(s) if TWO_SIDED else player
         features_player(s, seen_by, params.x)
         value = MIDDLE + np.float64(np.float32(SCALE * squash(raw(params, phase(s)))))
     return value if seen_by == player else -value

@@ -28,7 +28,7 @@ from evallearn.evaluators.squash import SQUASHES, to_value
 
 EVAL_TEMPLATE = Path(__file__).with_name("eval_kernel.py")
 LONG_GAME = 120
-"""Plies of a game that `feature_hash` looks at, at most: enough to see every feature, and chess is slow upstairs."""
+"""Plies of a game that `feature_hash` looks at, at most: enough to see every feature, and chess is slow in plain Python."""
 
 
 def fixed_positions(game: Game) -> Iterator[State]:
@@ -48,7 +48,7 @@ def fixed_positions(game: Game) -> Iterator[State]:
 def _feature_hash(game: Game) -> str:
     parts: list[str | bytes] = [repr((game.name, tuple(game.feature_names), game.n_phases))]
     for s in fixed_positions(game):
-        seen = game.features(s, game.viewer(s))
+        seen = game.features(s, game.observer(s))
         if not np.isfinite(seen).all():
             raise not_finite(game, s, seen)
         parts.append(np.asarray(seen, "<f4").tobytes() + bytes([game.phase(s) % 256]))
@@ -95,14 +95,14 @@ class FeatureEval(Evaluator):
 
     kind: str
     template: Path
-    """Its arithmetic for the compiled floor: raw(params, phase), where params.x are the features."""
+    """Its arithmetic for the compiled backend: raw(params, phase), where params.x are the features."""
     squash: str = "tanh"
     """What makes a value of the raw number: a name in SQUASHES."""
 
-    def __init__(self, game: Game, made: Json | None = None) -> None:
+    def __init__(self, game: Game, metadata: Json | None = None) -> None:
         self.require(game)
-        self.game, self.made = game, dict(made or {})
-        self.name = str(self.made.get("name", self.kind))
+        self.game, self.metadata = game, dict(metadata or {})
+        self.name = str(self.metadata.get("name", self.kind))
         self.middle, self.scale = sum(game.utility_range) / 2, half_range(game)
         self.two_sided = game.n_players == 2 and game.zero_sum
         self.accumulates = game.has("won")
@@ -114,7 +114,7 @@ class FeatureEval(Evaluator):
         if not game.feature_names:
             raise EvaluatorError(f"{game.name} has no features: give it feature_names and features(s, player)")
 
-    def see(self, s: State, seen_by: int) -> tuple[Sequence[float], int]:
+    def observe(self, s: State, seen_by: int) -> tuple[Sequence[float], int]:
         """Return what `raw` needs to know of `s`."""
         return np.asarray(self.game.features(s, seen_by), np.float32).tolist(), self.game.phase(s)
 
@@ -144,12 +144,12 @@ class FeatureEval(Evaluator):
         game = self.game
         if game.is_terminal(s):
             return game.utility(s, player)
-        seen_by = game.viewer(s) if self.two_sided else player
+        seen_by = game.observer(s) if self.two_sided else player
         if self.accumulates:
             won, best = game.won(s, player), float(game.utility_range[1])
-            value = won + (best - won) * self.share(*self.see(s, seen_by))
+            value = won + (best - won) * self.share(*self.observe(s, seen_by))
         else:
-            value = self.value(*self.see(s, seen_by))
+            value = self.value(*self.observe(s, seen_by))
         if math.isnan(value):
             raise not_finite(game, s, game.features(s, seen_by))
         return (value if player == seen_by else -value) + 0.0  # 0.0, never -0.0

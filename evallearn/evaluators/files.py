@@ -46,12 +46,12 @@ HALF = "F16"
 """How a net's weights may be stored as well, which loses nothing where they were rounded so (`NetEval.halved`)."""
 
 
-def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
+def save(evaluator: FeatureEval, path: Path | str) -> Path:
     """Write the evaluator with its header; atomically, so that a half-written file never carries the name.
 
     Raises EvaluatorError for an evaluator that no file can hold.
     """
-    from safetensors.numpy import save
+    from safetensors.numpy import save as to_bytes
 
     _require_kind(evaluator)
     path = Path(path)
@@ -59,7 +59,7 @@ def save_evaluator(evaluator: FeatureEval, path: Path | str) -> Path:
     tensors = {k: np.ascontiguousarray(t) for k, t in evaluator.tensors().items()}
     if evaluator.kind == "net":
         tensors = {k: _smallest(t) for k, t in tensors.items()}
-    write_atomically(path, save(tensors, metadata={KEY: header}))
+    write_atomically(path, to_bytes(tensors, metadata={KEY: header}))
     return path
 
 
@@ -76,7 +76,7 @@ class Header(TypedDict):
     checksum: str
     scale: float
     squash: str
-    made: JsonDict
+    metadata: JsonDict
     accumulates: NotRequired[bool]
 
 
@@ -84,11 +84,11 @@ def _require_kind(evaluator: object) -> None:
     """Refuse all but learned numbers: a file that held a function would run it where it is loaded."""
     if isinstance(evaluator, FeatureEval) and evaluator.kind in KINDS:
         return
-    what = f"a {evaluator.kind!r} Eval" if isinstance(evaluator, FeatureEval) else f"a {type(evaluator).__name__}"
+    what = f"a {evaluator.kind!r} evaluator" if isinstance(evaluator, FeatureEval) else f"a {type(evaluator).__name__}"
     name = f" ({evaluator.name})" if isinstance(evaluator, Evaluator) else ""
     below = "; of a SolvedEval save its `below`" if hasattr(evaluator, "below") else ""
     raise EvaluatorError(
-        f"save_evaluator got {what}{name}, which no file can hold: it saves the kinds {', '.join(KINDS)}, which are "
+        f"save got {what}{name}, which no file can hold: it saves the kinds {', '.join(KINDS)}, which are "
         f"learned numbers{below}; keep anything else as code"
     )
 
@@ -114,7 +114,7 @@ def _header(evaluator: FeatureEval) -> JsonDict:
         "scale": evaluator.scale,
         "squash": evaluator.squash,
         **({"accumulates": True} if evaluator.accumulates else {}),
-        "made": {"date": _now(), **evaluator.made},
+        "made": {"date": _now(), **evaluator.metadata},
     }
 
 
@@ -159,15 +159,15 @@ def load_evaluator(path: Path | str, game: Game) -> FeatureEval:
     game = game.seen_as(header["game"])
     _check_fit(path, header, game)
     _check_weights(path, header, tensors)
-    made = {"name": path.stem, **header["made"]}
+    metadata = {"name": path.stem, **header["made"]}
     try:
         if header["kind"] == "linear":
-            return LinearEval(game, tensors["weights"], tensors["bias"], made, squash=header["squash"])
+            return LinearEval(game, tensors["weights"], tensors["bias"], metadata, squash=header["squash"])
         if header["kind"] == "patterns":
-            return PatternEval.from_tensors(game, tensors, made)
+            return PatternEval.from_tensors(game, tensors, metadata)
         if header["kind"] == "net":
-            return NetEval.from_tensors(game, tensors, made)
-        return QuantisedNet(game, tensors, made)
+            return NetEval.from_tensors(game, tensors, metadata)
+        return QuantisedNet(game, tensors, metadata)
     except EvaluatorError as error:
         raise EvaluatorError(f"{path}: {error}") from None
 
@@ -185,7 +185,7 @@ def _read(path: Path, weights: bool) -> tuple[Header, dict[str, np.ndarray]]:
             names = set(file.keys())
             if names != set(KINDS[header["kind"]]):
                 raise EvaluatorError(
-                    f"{path}: a {header['kind']} Eval has the tensors {', '.join(KINDS[header['kind']])}; "
+                    f"{path}: a {header['kind']} evaluator has the tensors {', '.join(KINDS[header['kind']])}; "
                     f"the file has {', '.join(sorted(names)) or 'none'}"
                 )
             for name in names:  # asked before it is read: NumPy has no bfloat16, and others fail in other ways
@@ -223,7 +223,9 @@ def _parse_header(path: Path, text: str | None) -> Header:
             raise EvaluatorError(f"{path}: header field {key!r} is {header.get(key)!r}, expected a {kind.__name__}")
     if header["kind"] not in KINDS:
         remedy = "; fit it again by `evallearn fit --method net`" if header["kind"] == "mlp" else ""
-        raise EvaluatorError(f"{path} holds a {header['kind']!r} Eval; this evallearn knows {', '.join(KINDS)}{remedy}")
+        raise EvaluatorError(
+            f"{path} holds a {header['kind']!r} evaluator; this evallearn knows {', '.join(KINDS)}{remedy}"
+        )
     return build(Header, header)
 
 
@@ -240,7 +242,9 @@ def _check_weights(path: Path, header: Header, tensors: dict[str, np.ndarray]) -
 
 def _check_fit(path: Path, header: Header, game: Game) -> None:
     if header["game"] != game.name:
-        raise EvaluatorError(f"{path} is an Eval of {header['game']}, not of {game.name}: choose another file or game")
+        raise EvaluatorError(
+            f"{path} is an evaluator of {header['game']}, not of {game.name}: choose another file or game"
+        )
     on_cells = header["kind"] == "patterns"
     theirs, ours = header["features"].get("hash"), cell_hash(game) if on_cells else feature_hash(game)
     same_names = header["features"].get("names") == ([] if on_cells else list(game.feature_names))
@@ -252,7 +256,7 @@ def _check_fit(path: Path, header: Header, game: Game) -> None:
     if header.get("accumulates", False) is not game.has("won"):
         told = ["how the game ends", "what is still to come"]
         wanted = told[game.has("won")]
-        raise EvaluatorError(f"{path} does not say {wanted}, as an Eval of {game.name} must: refit it")
+        raise EvaluatorError(f"{path} does not say {wanted}, as an evaluator of {game.name} must: refit it")
     squash = header["squash"] if header["kind"] == "linear" and header["squash"] in SQUASHES else "tanh"
     for key, there, here in (
         ("n_phases", header["n_phases"], game.n_phases),

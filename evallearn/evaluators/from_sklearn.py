@@ -87,7 +87,7 @@ def squash_of(
         return "tanh", 1.0, {}
     if records is not None:
         found = calibrate(weights, bias, records, tuple(SQUASHES) if squash is None else (squash,))
-        return found.squash, found.scale, {"calibration": found.made}
+        return found.squash, found.scale, {"calibration": found.metadata}
     if squash is None and game.has_chance:
         why = "a game of chance, where values are averaged; not measured"
         return "clip", 1.0, {"calibration": {"chosen": "clip", "by": why}}
@@ -217,7 +217,7 @@ def _model(name: str, model: BaseEstimator) -> Affine:
     if is_classifier(model) and len(model.classes_) != 2:
         raise EvaluatorError(
             f"{kind} knows {len(model.classes_)} classes ({', '.join(map(str, model.classes_))}), "
-            "an Eval has one value: fit it on wins and losses only, or use LinearEvalTrainer(method='wdl')"
+            "an evaluator has one value: fit it on wins and losses only, or use LinearFitter(method='wdl')"
         )
     if isinstance(model, SGDClassifier) and model.loss != "log_loss":
         raise EvaluatorError(
@@ -226,7 +226,7 @@ def _model(name: str, model: BaseEstimator) -> Affine:
     coefficients, constant = np.atleast_2d(np.asarray(model.coef_, float)), np.ravel(model.intercept_)
     if len(coefficients) != 1:
         raise EvaluatorError(
-            f"{kind} predicts {len(coefficients)} targets, an Eval has one value: fit it on the outcome"
+            f"{kind} predicts {len(coefficients)} targets, an evaluator has one value: fit it on the outcome"
         )
     factor = 0.5 if _has_probabilities(model) else 1.0
     return factor * coefficients[0], factor * np.asarray(constant[0], float)

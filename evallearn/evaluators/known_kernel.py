@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Template: an evaluator over another one, `below`, which is asked where the game's `KnownValues` say nothing.
 
-See `SolvedEval`. `probe` answers to the viewer, NaN where it knows nothing; params.solved is the address.
+See `SolvedEval`. `probe` answers to the observer, NaN where it knows nothing; params.solved is the address.
 """
 
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from numba import njit
 
 if TYPE_CHECKING:
-    from evallearn.compiled.hooks import MIDDLE, MOST, probe, viewer
+    from evallearn.compiled.hooks import MIDDLE, MOST, observer, probe
     from evallearn.compiled.hooks import evaluate_player as below
 
 
@@ -19,4 +19,4 @@ def evaluate_player(s, player, params):
     if value != value:
         return below(s, player, params)
     value = MIDDLE + min(max(value - MIDDLE, -MOST), MOST)
-    return (value if viewer(s) == player else -value) + 0.0
+    return (value if observer(s) == player else -value) + 0.0

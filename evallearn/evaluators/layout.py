@@ -31,14 +31,14 @@ MOST_PATTERNS = 1024
 class Layout:
     """The patterns of a game, checked, with all their places."""
 
-    def __init__(self, game: Game, patterns: Sequence[Sequence[int]], *, by_phase: bool, by_player: bool) -> None:
+    def __init__(self, game: Game, patterns: Sequence[Sequence[int]], *, per_phase: bool, per_player: bool) -> None:
         """Raise EvaluatorError for a game without cells and for patterns that do not fit its board."""
         if not game.n_cells or game.cell_values < 2:
             raise EvaluatorError(
                 f"{game.name} has no cells for pattern tables: give it n_cells, cell_values and cells(s, player)"
             )
-        self.game, self.by_phase, self.by_player = game, by_phase, by_player
-        self.n_groups = (game.n_phases if by_phase else 1) * (game.n_players if by_player else 1)
+        self.game, self.per_phase, self.per_player = game, per_phase, per_player
+        self.n_groups = (game.n_phases if per_phase else 1) * (game.n_players if per_player else 1)
         self.patterns = tuple(tuple(int(cell) for cell in pattern) for pattern in patterns)
         cells, values = range(game.n_cells), [(value,) for value in range(game.cell_values)]
         alone = [(cell,) for cell in cells], [values] * len(cells)
@@ -60,7 +60,7 @@ class Layout:
     @classmethod
     def of(cls, game: Game, chosen: PatternSet) -> Layout:
         """Return the layout of the game's own patterns of that set."""
-        return cls(game, chosen.patterns, by_phase=chosen.by_phase, by_player=chosen.by_player)
+        return cls(game, chosen.patterns, per_phase=chosen.per_phase, per_player=chosen.per_player)
 
     def _check(self) -> None:
         name, cells = self.game.name, self.game.n_cells
@@ -112,8 +112,8 @@ class Layout:
 
     def group(self, s: State) -> int:
         """Return which tables count in `s`."""
-        group = self.game.phase(s) if self.by_phase else 0
-        return group * self.game.n_players + self.game.to_play(s) if self.by_player else group
+        group = self.game.phase(s) if self.per_phase else 0
+        return group * self.game.n_players + self.game.to_play(s) if self.per_player else group
 
     def indices(self, cells: Sequence[int]) -> list[int]:
         """Return the index of every place in the tables of a group."""
@@ -132,8 +132,8 @@ class Layout:
             "N_PLACES": len(self.places),
             "N_PLAYERS": self.game.n_players,
             "ENTRIES": self.entries,
-            "BY_PHASE": self.by_phase,
-            "BY_PLAYER": self.by_player,
+            "PER_PHASE": self.per_phase,
+            "PER_PLAYER": self.per_player,
         }
 
     def record(self, kind: type[LayoutRecord]) -> np.ndarray:

@@ -32,12 +32,12 @@ class LinearEval(FeatureEval):
         game: Game,
         weights: np.ndarray,
         bias: np.ndarray | None = None,
-        made: Json | None = None,
+        metadata: Json | None = None,
         *,
         squash: str = "tanh",
     ) -> None:
         """Take weights [n_phases, n_features], bias [n_phases] and squash, tanh or clip."""
-        super().__init__(game, made)
+        super().__init__(game, metadata)
         if squash not in SQUASHES:
             raise unknown("squash", squash, SQUASHES)
         self.squash = squash
@@ -47,36 +47,19 @@ class LinearEval(FeatureEval):
             self.bias = np.zeros(shape[0], np.float32) if bias is None else np.asarray(bias, np.float32)
         if self.weights.shape != shape or self.bias.shape != shape[:1]:
             raise EvaluatorError(
-                f"a linear Eval of {game.name} needs weights of shape {shape} and bias {shape[:1]}, "
+                f"a linear evaluator of {game.name} needs weights of shape {shape} and bias {shape[:1]}, "
                 f"got {self.weights.shape} and {self.bias.shape}"
             )
         if not (np.isfinite(self.weights).all() and np.isfinite(self.bias).all()):
-            raise EvaluatorError(f"a weight of this linear Eval of {game.name} is not a finite number: refit it")
+            raise EvaluatorError(f"a weight of this linear evaluator of {game.name} is not a finite number: refit it")
         self._rows = [(float(b), w.tolist()) for b, w in zip(self.bias, self.weights, strict=True)]
-
-    @classmethod
-    def from_heuristic(cls, game: Game, name: str) -> LinearEval:
-        """Return the game's hand-written heuristic of that name."""
-        if name not in game.heuristics:
-            raise unknown(f"heuristic of {game.name}", name, game.heuristics)
-        heuristic = game.heuristics[name]
-        game = game.seen_as(heuristic.view or game.name)
-        rows = [heuristic.weights] * game.n_phases if isinstance(heuristic.weights, Mapping) else heuristic.weights
-        for row in rows:
-            for feature in row:
-                if feature not in game.feature_names:
-                    raise unknown(f"feature in heuristic {name!r} of {game.name}", feature, game.feature_names)
-        weights = np.array([[row.get(f, 0.0) * heuristic.unit for f in game.feature_names] for row in rows])
-        found = cls(game, weights, made={"name": name, "note": heuristic.note})
-        found.unit = heuristic.unit
-        return found
 
     @classmethod
     def from_sklearn(
         cls,
         model: BaseEstimator,
         game: Game,
-        made: Json | None = None,
+        metadata: Json | None = None,
         *,
         name: str | None = None,
         scale: float = 1.0,
@@ -93,7 +76,7 @@ class LinearEval(FeatureEval):
         records: a Dataset or (features, outcome), which choose what has the least error on held-out games.
         Rows are features as the player to move sees them. What cannot be folded into weights raises EvaluatorError.
         """
-        from evallearn.evaluators.from_sklearn import (  # an Eval needs no scikit-learn
+        from evallearn.evaluators.from_sklearn import (  # an evaluator needs no scikit-learn
             linear_weights,
             model_name,
             squash_of,
@@ -105,12 +88,12 @@ class LinearEval(FeatureEval):
         squash, more, chosen = squash_of(model, game, scale * weights, float(scale * bias), squash, records)
         origin = {"name": name or model_name(model), "trainer": "scikit-learn", "model": repr(model), **chosen}
         rows, biases = np.tile(scale * weights, (game.n_phases, 1)), np.full(game.n_phases, scale * bias)
-        return cls(game, more * rows, more * biases, {**origin, **(made or {})}, squash=squash)
+        return cls(game, more * rows, more * biases, {**origin, **(metadata or {})}, squash=squash)
 
     @classmethod
     def zero(cls, game: Game) -> LinearEval:
         """Return the evaluator that is 0 wherever the game is not over, so that search alone must do the work."""
-        return cls(game, np.zeros((game.n_phases, len(game.feature_names))), made={"name": "zero"})
+        return cls(game, np.zeros((game.n_phases, len(game.feature_names))), metadata={"name": "zero"})
 
     def raw(self, x: Sequence[float], phase: int) -> float:
         total, weights = self._rows[phase]
@@ -122,10 +105,27 @@ class LinearEval(FeatureEval):
         return {"weights": self.weights, "bias": self.bias}
 
     def explain(self, s: State, player: int) -> dict[str, float]:
-        mover = self.game.viewer(s) if self.two_sided else player
+        mover = self.game.observer(s) if self.two_sided else player
         sign = 1.0 if player == mover else -1.0
         bias, weights = self._rows[self.game.phase(s)]
         x = np.asarray(self.game.features(s, mover), np.float32).tolist()
         parts = {n: sign * w * f + 0.0 for n, w, f in zip(self.game.feature_names, weights, x, strict=True)}
         parts["to move"] = sign * bias + 0.0  # 0.0, never -0.0
         return dict(sorted(parts.items(), key=lambda kv: -abs(kv[1])))
+
+
+def heuristic(game: Game, name: str) -> LinearEval:
+    """Return the game's hand-written heuristic of that name."""
+    if name not in game.heuristics:
+        raise unknown(f"heuristic of {game.name}", name, game.heuristics)
+    known = game.heuristics[name]
+    game = game.seen_as(known.view or game.name)
+    rows = [known.weights] * game.n_phases if isinstance(known.weights, Mapping) else known.weights
+    for row in rows:
+        for feature in row:
+            if feature not in game.feature_names:
+                raise unknown(f"feature in heuristic {name!r} of {game.name}", feature, game.feature_names)
+    weights = np.array([[row.get(f, 0.0) * known.unit for f in game.feature_names] for row in rows])
+    found = LinearEval(game, weights, metadata={"name": name, "note": known.note})
+    found.unit = known.unit
+    return found

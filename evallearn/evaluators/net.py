@@ -139,9 +139,9 @@ class NetEval(OutcomeNet):
         game: Game,
         tensors: Mapping[str, np.ndarray],
         activation: str = "relu",
-        made: Json | None = None,
+        metadata: Json | None = None,
     ) -> None:
-        super().__init__(game, made)
+        super().__init__(game, metadata)
         if activation not in ACTIVATIONS:
             raise unknown("activation", activation, ACTIVATIONS)
         if set(tensors) != set(TENSORS):
@@ -158,7 +158,7 @@ class NetEval(OutcomeNet):
         """Return the net with weights rounded to 16 bits, about three digits: its file is half as large."""
         with np.errstate(over="ignore"):  # refused below
             tensors = {k: t.astype(np.float16) for k, t in self._tensors.items()}
-        return NetEval(self.game, tensors, self.activation, self.made)
+        return NetEval(self.game, tensors, self.activation, self.metadata)
 
     # --- the value ---------------------------------------------------------------------------------------------------
     def logits(self, x: Sequence[float], phase: int) -> list[float]:
@@ -170,17 +170,17 @@ class NetEval(OutcomeNet):
             z: list[float] = (b3 + dot_plain(h, w3)).tolist()
         return z
 
-    # --- files and the compiled floor --------------------------------------------------------------------------------
+    # --- files and the compiled backend ------------------------------------------------------------------------------
     def tensors(self) -> dict[str, np.ndarray]:
         return {**self._tensors, "activation": np.array([ACTIVATIONS.index(self.activation)], np.int16)}
 
     @classmethod
-    def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], made: Json) -> NetEval:
+    def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], metadata: Json) -> NetEval:
         """Return the net from what `tensors` returned, as its inverse; they may be a stranger's."""
         code = tensors["activation"]
         if code.shape != (1,) or not 0 <= int(code[0]) < len(ACTIVATIONS):
             raise EvaluatorError(f"a net has one activation, 0 to {len(ACTIVATIONS) - 1}; got {code.tolist()}")
-        return cls(game, {k: tensors[k] for k in TENSORS}, ACTIVATIONS[int(code[0])], made)
+        return cls(game, {k: tensors[k] for k in TENSORS}, ACTIVATIONS[int(code[0])], metadata)
 
     def kernel(self) -> EvalKernel | None:
         if self.game.rules is None:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
         active_features,
         features_mover,
         features_player,
+        observer,
         phase,
         to_play,
-        viewer,
         won_player,
     )
     from evallearn.compiled.records import NetRecord
@@ -46,9 +46,9 @@ ZERO, ONE = np.float32(0), np.float32(1)
 
 
 @njit
-def sees(s):
+def observing_player(s):
     """Return the player as whom the net sees `s`."""
-    return np.int64(to_play(s)) if BY_MOVER else np.int64(viewer(s))
+    return np.int64(to_play(s)) if BY_MOVER else np.int64(observer(s))
 
 
 @njit
@@ -61,9 +61,9 @@ def see_as(s, player, x):
 
 
 @njit
-def see(s, x):
+def observe(s, x):
     """Write all features of `s` into `x`, as the net sees them."""
-    see_as(s, sees(s), x)
+    see_as(s, observing_player(s), x)
 
 
 @njit
@@ -142,7 +142,7 @@ def predict_as(s, player, params: NetRecord):
 @njit
 def predict_outcomes(s, params: NetRecord):
     """Write params.probabilities to the player as whom the net sees `s`."""
-    predict_as(s, sees(s), params)
+    predict_as(s, observing_player(s), params)
 
 
 @njit
@@ -157,7 +157,7 @@ def expected(s, player, params: NetRecord):
 
 @njit
 def evaluate_mover(s, params: NetRecord):
-    return np.float32(expected(s, sees(s), params))
+    return np.float32(expected(s, observing_player(s), params))
 
 
 @njit
@@ -165,6 +165,6 @@ def evaluate_player(s, player, params: NetRecord):
     if ACCUMULATES:
         won = np.float64(won_player(s, player))
         return won + (BEST - won) * ((expected(s, player, params) + SCALE) / (2.0 * SCALE))
-    seen_by = sees(s) if TWO_SIDED else np.int64(player)
+    seen_by = observing_player(s) if TWO_SIDED else np.int64(player)
     value = MIDDLE + np.float64(np.float32(expected(s, seen_by, params)))
     return value if seen_by == player else -value

@@ -39,36 +39,36 @@ class PatternEval(FeatureEval):
 
     kind = "patterns"
 
-    def __init__(self, layout: Layout, tables: np.ndarray, unit: float, made: Json | None = None) -> None:
+    def __init__(self, layout: Layout, tables: np.ndarray, unit: float, metadata: Json | None = None) -> None:
         """Take tables, int16[n_groups, entries of the layout], and unit: what 1 is worth, a power of two."""
         self.layout = layout
-        super().__init__(layout.game, made)
+        super().__init__(layout.game, metadata)
         shape = (layout.n_groups, layout.entries)
         self.tables = np.ascontiguousarray(tables)
         if self.tables.shape != shape or self.tables.dtype != np.int16:
             raise EvaluatorError(
-                f"a pattern Eval of {self.game.name} needs tables of shape {shape} and type int16, "
+                f"a pattern evaluator of {self.game.name} needs tables of shape {shape} and type int16, "
                 f"got {self.tables.shape} and {self.tables.dtype}"
             )
         if not (math.isfinite(unit) and unit > 0 and math.frexp(unit)[0] == 0.5 and unit == np.float32(unit)):
-            raise EvaluatorError(f"the unit {unit!r} of this pattern Eval is no power of two: make it again")
+            raise EvaluatorError(f"the unit {unit!r} of this pattern evaluator is no power of two: make it again")
         self.unit = float(unit)
 
     @classmethod
     def from_weights(
-        cls, layout: Layout, weights: np.ndarray, made: Json | None = None, *, finest: float = 0.0
+        cls, layout: Layout, weights: np.ndarray, metadata: Json | None = None, *, quantum: float = 0.0
     ) -> PatternEval:
         """Return the evaluator of weights float[n_groups, entries], rounded to 16 bits, the largest just fitting.
 
-        finest: round to this power of two or a coarser one: what is less than half of it becomes 0, and files small.
+        quantum: round to this power of two or a coarser one: what is less than half of it becomes 0, and files small.
         """
         if not np.isfinite(weights).all():
-            raise EvaluatorError(f"a weight of this pattern Eval of {layout.game.name} is not a finite number")
+            raise EvaluatorError(f"a weight of this pattern evaluator of {layout.game.name} is not a finite number")
         largest = float(np.abs(weights).max(initial=0.0))
         exponent = math.ceil(math.log2(largest / MOST)) if largest > 0 else 0
-        unit = max(2.0 ** min(max(exponent, -60), 60), finest)
+        unit = max(2.0 ** min(max(exponent, -60), 60), quantum)
         tables = np.clip(np.rint(weights / unit), -MOST, MOST).astype(np.int16)
-        return cls(layout, tables, unit, made)
+        return cls(layout, tables, unit, metadata)
 
     @classmethod
     def zero(cls, game: Game, patterns: str | PatternSet) -> PatternEval:
@@ -80,7 +80,7 @@ class PatternEval(FeatureEval):
         """Require nothing: the layout has checked that there are cells, and features are not needed."""
 
     # --- the value ---------------------------------------------------------------------------------------------------
-    def see(self, s: State, seen_by: int) -> tuple[Sequence[float], int]:
+    def observe(self, s: State, seen_by: int) -> tuple[Sequence[float], int]:
         return self.game.cells(s, seen_by), self.layout.group(s)
 
     def raw(self, x: Sequence[float], phase: int) -> float:
@@ -93,8 +93,8 @@ class PatternEval(FeatureEval):
 
         Squares have the names that the game gives its cells.
         """
-        seen_by = self.game.viewer(s) if self.two_sided else player
-        cells, group = self.see(s, seen_by)
+        seen_by = self.game.observer(s) if self.two_sided else player
+        cells, group = self.observe(s, seen_by)
         sign = self.unit if player == seen_by else -self.unit
         parts: dict[str, float] = {}
         indices = self.layout.indices([int(cell) for cell in cells])
@@ -106,7 +106,7 @@ class PatternEval(FeatureEval):
         shown[f"{len(ordered[EXPLAINED:])} others"] = math.fsum(v for _, v in ordered[EXPLAINED:])
         return dict(sorted(shown.items(), key=lambda kv: -abs(kv[1])))
 
-    # --- the compiled floor ------------------------------------------------------------------------------------------
+    # --- the compiled backend ----------------------------------------------------------------------------------------
     def kernel(self) -> EvalKernel | None:
         rules = self.game.rules
         if rules is None or rules.cells is None or rules.utility_mover is None:
@@ -129,7 +129,7 @@ class PatternEval(FeatureEval):
         held, small, wide = packed(self.tables.reshape(-1))
         return {
             "squares": squares,
-            "by": np.array([self.layout.by_phase, self.layout.by_player], np.int16),
+            "by": np.array([self.layout.per_phase, self.layout.per_player], np.int16),
             "unit": np.array([self.unit], np.float32),
             "held": held,
             "small": small,
@@ -137,18 +137,18 @@ class PatternEval(FeatureEval):
         }
 
     @classmethod
-    def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], made: Json) -> PatternEval:
+    def from_tensors(cls, game: Game, tensors: Mapping[str, np.ndarray], metadata: Json) -> PatternEval:
         """Return the evaluator from what `tensors` returned, as its inverse; they may be a stranger's."""
         squares, by, unit = tensors["squares"], tensors["by"], tensors["unit"]
         if squares.ndim != 2 or by.shape != (2,) or unit.shape != (1,) or set(by.tolist()) - {0, 1}:
             raise EvaluatorError(
-                "a pattern Eval has squares[n, longest], by[2] of 0 or 1 and unit[1]; "
+                "a pattern evaluator has squares[n, longest], by[2] of 0 or 1 and unit[1]; "
                 f"got {squares.shape}, {by.tolist()} and {unit.shape}: make the file again"
             )
         patterns = [row[row != -1] for row in squares]
-        layout = Layout(game, [row.tolist() for row in patterns], by_phase=bool(by[0]), by_player=bool(by[1]))
+        layout = Layout(game, [row.tolist() for row in patterns], per_phase=bool(by[0]), per_player=bool(by[1]))
         flat = unpacked(tensors["held"], tensors["small"], tensors["wide"], layout.n_groups * layout.entries)
-        return cls(layout, flat.reshape(layout.n_groups, layout.entries), float(unit[0]), made)
+        return cls(layout, flat.reshape(layout.n_groups, layout.entries), float(unit[0]), metadata)
 
 
 def kernels(layout: Layout, scale: float) -> ModuleType:
@@ -185,14 +185,15 @@ def unpacked(held: np.ndarray, small: np.ndarray, wide: np.ndarray, size: int) -
     """Return int16[size], the inverse of `packed`."""
     if held.shape != ((size + 7) // 8,) or small.ndim != 1 or wide.ndim != 1:
         raise EvaluatorError(
-            f"the tables of this pattern Eval need {(size + 7) // 8:,} bytes that say which numbers follow, got "
+            f"the tables of this pattern evaluator need {(size + 7) // 8:,} bytes that say which numbers follow, got "
             f"{held.shape}, {small.shape} and {wide.shape}: make the file again"
         )
     at = np.flatnonzero(np.unpackbits(held, count=size))
     where = np.flatnonzero(small == WIDE)
     if len(at) != len(small) or len(where) != len(wide):
         raise EvaluatorError(
-            f"the tables of this pattern Eval have {len(at)} places for {len(small)} numbers, {len(where)} of them "
+            f"the tables of this pattern evaluator have {len(at)} places for {len(small)} numbers, {len(where)} of "
+            f"them "
             f"wide for {len(wide)}: make the file again"
         )
     flat = np.zeros(size, np.int16)

@@ -15,14 +15,14 @@ from numba import njit
 
 if TYPE_CHECKING:
     from evallearn.compiled.hooks import (
-        BY_PHASE,
-        BY_PLAYER,
         ENTRIES,
         HEIGHT,
         N_PLACES,
         N_PLAYERS,
         N_STACKS,
         NUMBERED,
+        PER_PHASE,
+        PER_PLAYER,
         SCALE,
         VALUES,
         cells,
@@ -86,9 +86,9 @@ def look(s, params: LayoutRecord, side):
 def group(s):
     """Return which tables count in `s`."""
     g = np.int64(0)
-    if BY_PHASE:
+    if PER_PHASE:
         g = np.int64(phase(s))
-    if BY_PLAYER:
+    if PER_PLAYER:
         g = g * N_PLAYERS + np.int64(to_play(s))
     return g
 

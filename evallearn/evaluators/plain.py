@@ -38,7 +38,7 @@ class FunctionEval(Evaluator[S]):
 
     def _beyond(self, s: S, player: int, value: object) -> EvaluatorError:
         game = self.game
-        where = f"{self.name}(s, {player}) is {value!r} in {game.name} position {game.to_text(s)!r}: an Eval stays"
+        where = f"{self.name}(s, {player}) is {value!r} in {game.name} position {game.to_text(s)!r}: an evaluator stays"
         if game.has("won"):
             return EvaluatorError(
                 f"{where} between {game.won(s, player):g}, which is won already, and {self.high:g}, the best there is; "

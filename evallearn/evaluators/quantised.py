@@ -58,8 +58,8 @@ class QuantisedNet(OutcomeNet):
     incremental = True
     """False: the kernel adds everything at every position; the values are the same."""
 
-    def __init__(self, game: Game, tensors: Mapping[str, np.ndarray], made: Json | None = None) -> None:
-        super().__init__(game, made)
+    def __init__(self, game: Game, tensors: Mapping[str, np.ndarray], metadata: Json | None = None) -> None:
+        super().__init__(game, metadata)
         if set(tensors) != set(NUMBERS):
             raise EvaluatorError(
                 f"a quantised net needs the tensors {', '.join(NUMBERS)}; got {', '.join(sorted(tensors))}"
@@ -149,7 +149,7 @@ class QuantisedNet(OutcomeNet):
 
     _looked_up: np.ndarray | None = None
 
-    # --- files and the compiled floor --------------------------------------------------------------------------------
+    # --- files and the compiled backend ------------------------------------------------------------------------------
     def tensors(self) -> dict[str, np.ndarray]:
         return self._tensors
 
@@ -229,7 +229,7 @@ def reach_of(weights: np.ndarray, biases: np.ndarray) -> int:
 
 
 # --- from a net ------------------------------------------------------------------------------------------------------
-def quantise(net: NetEval, made: Json | None = None) -> QuantisedNet:
+def quantise(net: NetEval, metadata: Json | None = None) -> QuantisedNet:
     """Return the net in whole numbers; its hidden units get the room they need in the game's fixed positions."""
     t, game, bounded = net.tensors(), net.game, net.activation != "relu"
     far, peaks = _extremes(net)
@@ -257,7 +257,7 @@ def quantise(net: NetEval, made: Json | None = None) -> QuantisedNet:
     q3, c3 = _rounded(t["w3"], t["b3"], w3, last)
     exponents = np.array([w1, hidden1, w2, hidden2, w3], np.int16)
     tensors = {"q1": q1, "c1": c1, "q2": q2, "c2": c2, "q3": q3, "c3": c3, "exponents": exponents}
-    return QuantisedNet(game, {**tensors, "activation": t["activation"]}, {**net.made, **(made or {})})
+    return QuantisedNet(game, {**tensors, "activation": t["activation"]}, {**net.metadata, **(metadata or {})})
 
 
 def _extremes(net: NetEval) -> tuple[float, list[float]]:
@@ -268,7 +268,7 @@ def _extremes(net: NetEval) -> tuple[float, list[float]]:
     t, game, peaks = net.tensors(), net.game, [0.0, 0.0]
     largest = np.zeros(len(game.feature_names))
     for s in fixed_positions(game):
-        x = np.abs(features := np.asarray(game.features(s, game.viewer(s)), np.float64))
+        x = np.abs(features := np.asarray(game.features(s, game.observer(s)), np.float64))
         if x.max() * 2**FINE > FARTHEST:
             raise EvaluatorError(
                 f"feature {game.feature_names[int(x.argmax())]!r} of {game.name} is {features[x.argmax()]:g} in "

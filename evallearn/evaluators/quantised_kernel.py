@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         OUTPUTS,
         features_mover,
         features_player,
+        observer,
         phase,
         to_play,
-        viewer,
     )
     from evallearn.compiled.integers import add_whole_rows, clip_sums, differences, dot_whole, whole_inputs
     from evallearn.compiled.records import QuantisedRecord
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 
 @njit
-def sees(s):
+def observing_player(s):
     """Return the player as whom the net sees `s`."""
-    return np.int64(to_play(s)) if BY_MOVER else np.int64(viewer(s))
+    return np.int64(to_play(s)) if BY_MOVER else np.int64(observer(s))
 
 
 @njit
@@ -51,7 +51,7 @@ def look(s, side, k, params: QuantisedRecord):
     if BY_MOVER:
         features_mover(s, params.x)
     else:
-        features_player(s, viewer(s), params.x)
+        features_player(s, observer(s), params.x)
     fresh, places, values = params.fresh.ctypes.data, params.places.ctypes.data, params.values.ctypes.data
     whole_inputs(fresh, params.x.ctypes.data, FINE, params.reach, N_INPUTS)
     sums, weights = params.sums[side, k].ctypes.data, of_phase(params.q1, k).ctypes.data
@@ -102,7 +102,7 @@ def conclude(k, params: QuantisedRecord):
 def evaluate_mover(s, params: QuantisedRecord):
     """Return what `s` is worth, less the middle of the range, to the player as whom the net sees it."""
     k = np.int64(phase(s)) if NETS > 1 else np.int64(0)
-    side = sees(s)
+    side = observing_player(s)
     look(s, side, k, params)
     activate(params.sums[side, k], 0, H1, params)
     if H2 > 0:
@@ -118,4 +118,4 @@ def evaluate_mover(s, params: QuantisedRecord):
 @njit
 def evaluate_player(s, player, params: QuantisedRecord):
     value = MIDDLE + np.float64(evaluate_mover(s, params))
-    return value if sees(s) == player else -value
+    return value if observing_player(s) == player else -value

@@ -78,7 +78,7 @@ class SolvedEval(Evaluator):
             value = self._expected(s)
         else:
             found = self.endgames.value(s)
-            value = found if found is None or self.game.viewer(s) == 0 else -found
+            value = found if found is None or self.game.observer(s) == 0 else -found
         if value is None:
             return None
         return self.middle + min(max(value - self.middle, -BOUND * self.scale), BOUND * self.scale)

@@ -90,11 +90,13 @@ def zoo_file(name: str, game: str = "*") -> Path:
     """Return the file of a shipped evaluator; where the game is known, `patterns` alone will do."""
     known = zoo_names(game)
     if game != "*" and not known:
-        raise SpecError(f"zoo:{name}: no Eval is shipped for {game} yet: use zero, handwritten:NAME or a file")
+        raise SpecError(f"zoo:{name}: no evaluator is shipped for {game} yet: use zero, handwritten:NAME or a file")
     whole = name if "/" in name or game == "*" else zoo_name(game, name)
     if whole not in known:
         of = "" if game == "*" else f" of {game}"
-        raise SpecError(f"{unknown(f'Eval in the zoo{of}', whole, known)}, or give the path of a .safetensors file")
+        raise SpecError(
+            f"{unknown(f'evaluator in the zoo{of}', whole, known)}, or give the path of a .safetensors file"
+        )
     return zoo_folder() / f"{whole}.safetensors"
 
 

@@ -73,7 +73,7 @@ def worse_than_constant(e: Evidence) -> str | None:
     if loss < baseline:
         return None
     return (
-        f"The Eval is worse than a constant: held-out log loss {loss:.4f}, always saying {constant[0]:+.3f} gives "
+        f"The evaluator is worse than a constant: held-out log loss {loss:.4f}, always saying {constant[0]:+.3f} gives "
         f"{baseline:.4f}. Fit it to more games or with a larger penalty (alpha), and look at the other alarms."
     )
 
@@ -84,7 +84,7 @@ def constant_value(e: Evidence) -> str | None:
     if len(e.test) < 2 or spread >= SAME * min(1.0, float(e.test.outcome.std()) / ALIKE):
         return None
     return (
-        f"The Eval says nearly the same of every position: {e.test.value.mean():+.3f}, standard deviation "
+        f"The evaluator says nearly the same of every position: {e.test.value.mean():+.3f}, standard deviation "
         f"{spread:.2g}. See with `evallearn info` whether its weights are all 0, and whether the features vary."
     )
 
@@ -163,7 +163,7 @@ def repeated_games(e: Evidence) -> str | None:
         return None
     return (
         f"Only {different} of {n} games differ: copies are no new evidence, and held-out games are known already. Play "
-        "with more --random-plies or more --exploration (in a very small game there may be no more)."
+        "with more --opening-plies or more --epsilon (in a very small game there may be no more)."
     )
 
 
@@ -185,7 +185,8 @@ def too_good(e: Evidence) -> str | None:
     if right < 0.99 or loss > 0.1:
         return None
     return (
-        f"The Eval names the winner in {right:.1%} of the held-out positions (log loss {loss:.4f}): too good to be "
+        f"The evaluator names the winner in {right:.1%} of the held-out positions (log loss {loss:.4f}): too good to "
+        f"be "
         "true. Unless its features solve the game, one of them knows the outcome: find it with `evallearn features`."
     )
 
@@ -223,7 +224,7 @@ def one_sided(e: Evidence) -> str | None:
         return None
     return (
         f"Outcomes are one-sided: {what} in {share:.0%} of the games, so that there is little to learn from. Open with "
-        "more --random-plies, or let weaker or more even players make the records."
+        "more --opening-plies, or let weaker or more even players make the records."
     )
 
 

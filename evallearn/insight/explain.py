@@ -81,7 +81,7 @@ def explain(evaluator: Evaluator, s: State, *, name: str = "", means: Sequence[f
             f"{len(means)} means for the {len(game.feature_names)} features of {game.name}: give one for each"
         )
     over = game.is_terminal(s)
-    player = game.to_play(s) if over else game.viewer(s)
+    player = game.to_play(s) if over else game.observer(s)
     kind, raw, parts = ("terminal", None, []) if over else _taken_apart(evaluator, s, player, means)
     won = game.won(s, player) if game.has("won") else None
     low, high = game.utility_range if won is None else (won, game.utility_range[1])

@@ -18,7 +18,7 @@ from evallearn.insight.sources import OnePhase
 from evallearn.train.fit.stream import RecordStream, Summary, by_group, chunks, summarise
 
 if TYPE_CHECKING:
-    from evallearn.train.fit.linear import LinearEvalTrainer
+    from evallearn.train.fit.linear import LinearFitter
 
 MOST_INFLATION = 1e6
 """The variance inflation that is given to an exact copy."""
@@ -44,9 +44,7 @@ class Weights:
     """float64[f]: by how much the variance of the weight grows because other features carry the same information."""
 
 
-def study_weights(
-    stream: RecordStream, full: LinearEvalTrainer, *, resamples: int = RESAMPLES, seed: int = 1
-) -> Weights:
+def study_weights(stream: RecordStream, full: LinearFitter, *, resamples: int = RESAMPLES, seed: int = 1) -> Weights:
     """Study the weights of a fit and how its features correlate.
 
     full: fitted to this stream by logistic regression; its penalties are taken into account.
@@ -102,8 +100,8 @@ class _Scores:
         self,
         stream: RecordStream,
         summary: Summary,
-        full: LinearEvalTrainer,
-        common: LinearEvalTrainer,
+        full: LinearFitter,
+        common: LinearFitter,
         resamples: int,
         seed: int,
     ) -> None:
@@ -154,7 +152,7 @@ class _Scores:
         return np.zeros_like(covariance) if deviation == 0 else covariance / deviation
 
 
-def _standardised(fitted: LinearEvalTrainer, summary: Summary) -> np.ndarray:
+def _standardised(fitted: LinearFitter, summary: Summary) -> np.ndarray:
     """Return float64[phases, f + 1]: the coefficients of standardised features, for which p = logistic(theta . z)."""
     weights, bias = fitted.weights_, fitted.bias_
     return 2.0 * np.column_stack([weights * _inverse(summary.inverse_scale), bias + weights @ summary.mean])

@@ -9,7 +9,7 @@ import numpy as np
 
 from evallearn import train  # its trainers are imported when they are asked for
 from evallearn.agents import SearchAgent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.core.game import Game
 from evallearn.core.search import Limits
 from evallearn.core.shapes import JsonDict
@@ -116,7 +116,7 @@ class Study:
 
     def fit(self) -> None:
         """Fit a linear evaluator on all features, and study what the training records say about each."""
-        self.trainer = train.LinearEvalTrainer(method="logistic").fit(self.stream)
+        self.trainer = train.LinearFitter(method="logistic").fit(self.stream)
         self.full = self.trainer.evaluator(self.game, {"name": "full"})
         self.evaluator: FeatureEval = self.given or self.full
         self.weights: Weights = study_weights(self.stream, self.trainer, resamples=self.resamples, seed=self.seed)
@@ -130,16 +130,16 @@ class Study:
         predicts = [predictor(e) for e in self.reduced]
         self.dropped = self._compare(predictor(self.full), lambda b, i: predicts[i](b.features, b.phase))
 
-    def _without(self, i: int, made: JsonDict) -> LinearEval:
+    def _without(self, i: int, metadata: JsonDict) -> LinearEval:
         """Fit a linear evaluator without feature i; where no other varies, return the best constant."""
         varies = self.weights.deviation > 0.0
         if not varies[i]:
-            return LinearEval(self.game, self.full.weights, self.full.bias, made)
+            return LinearEval(self.game, self.full.weights, self.full.bias, metadata)
         if varies.sum() == 1:
             mean = float(bounded(np.array(self.weights.outcome_mean)))
             bias = np.full(self.game.n_phases, np.arctanh(mean))
-            return LinearEval(self.game, np.zeros_like(self.full.weights), bias, made)
-        return train.LinearEvalTrainer(method="logistic").fit(Blank(self.stream, i)).evaluator(self.game, made)
+            return LinearEval(self.game, np.zeros_like(self.full.weights), bias, metadata)
+        return train.LinearFitter(method="logistic").fit(Blank(self.stream, i)).evaluator(self.game, metadata)
 
     def shuffle(self) -> None:
         """Shuffle each feature among the held-out records of a batch."""
@@ -165,7 +165,7 @@ class Study:
 
     def match(self, pairs: int, depth: int, workers: int = 1, move: Move = lambda done, total: None) -> None:
         """Play the evaluator fitted with each feature against the one fitted without it, at equal depth."""
-        limits, config = Limits(depth=depth), MatchConfig(pairs=pairs, seed=self.seed)
+        limits, config = Limits(depth=depth), MatchSettings(pairs=pairs, seed=self.seed)
         for i, reduced in enumerate(self.reduced):
             agents = [SearchAgent(self.game, e, limits) for e in (self.full, reduced)]
             found = play_match(self.game, agents[0], agents[1], config, workers=workers)
@@ -178,7 +178,7 @@ class Study:
         fitted = metrics if self.given is None else measure(predictor(self.full), self.stream)
         return FeatureStudy(
             game=self.game.name,
-            eval=self.evaluator.name if self.given is not None else "linear Eval fitted here",
+            eval=self.evaluator.name if self.given is not None else "linear evaluator fitted here",
             records=self.trainer.n_records_,
             held_out=metrics.n_records,
             held_out_games=self.dropped.n_games,

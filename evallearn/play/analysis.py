@@ -55,7 +55,7 @@ class Answer:
     depth: int
     value_depth: int | None
     nodes: int
-    leaves: int
+    leaf_calls: int
     seconds: float
     line: tuple[str, ...]
     actions: tuple[ActionValue, ...]
@@ -212,7 +212,7 @@ class _Task:
             depth=found.depth,
             value_depth=found.value_depth,
             nodes=found.nodes,
-            leaves=found.leaves,
+            leaf_calls=found.leaf_calls,
             seconds=found.seconds,
             line=game.line_to_text(s, found.pv),
             actions=tuple(

@@ -51,7 +51,7 @@ def _places(game: Game) -> int:
     return min(6, max(1, 3 - round(math.log10((high - low) / 2))))
 
 
-def worth(game: Game, value: float, proven: bool, plies: int | None = None) -> str:
+def format_value(game: Game, value: float, proven: bool, plies: int | None = None) -> str:
     """Format a value as `+1, a win` where it is proven and the game is won, drawn or lost; else as a number.
 
     plies: how many it takes to the end of the game, if that is known: `+1, a win in 3 plies`, in chess `+1, mate in 2`.
@@ -91,13 +91,15 @@ def ply_text(session: Session, ply: Ply) -> str:
     """Say what the dice or an agent did: `the machine plays 2:3 (it expects +0.412, depth 9)`."""
     game, move = session.game, session.game.action_to_text(ply.before, ply.action)
     if ply.player == CHANCE:
-        return f"chance: {move}" if game.n_players == 1 else f"dice for {who(session, game.viewer(ply.before))}: {move}"
+        return (
+            f"chance: {move}" if game.n_players == 1 else f"dice for {who(session, game.observer(ply.before))}: {move}"
+        )
     text = f"{who(session, ply.player)} {'play' if who(session, ply.player) == 'you' else 'plays'} {move}"
     found = ply.thought
     if found is None or not (found.value_depth or found.depth):
         return text
     end = session.ending(ply)
-    expects = worth(game, found.value, end.proven, end.plies)
+    expects = format_value(game, found.value, end.proven, end.plies)
     if found.values is not None and game.n_players > 2:
         expects += f"; {shares(game, found.values, lambda player: who(session, player))}"
     return f"{text}   (it expects {expects}; {certainty(end.proven, found.depth, found.value_depth)})"
@@ -130,12 +132,12 @@ def verdict_text(game: Game, s: State, verdict: Verdict) -> str:
     """Format the verdict on a move in `s`: optimal or not, how sure that is, what it is worth, and what was better."""
     move = game.action_to_text(s, verdict.action)
     sure = certainty(verdict.proven, verdict.depth)
-    value = worth(game, verdict.value, verdict.value_proven, verdict.plies)
+    value = format_value(game, verdict.value, verdict.value_proven, verdict.plies)
     if verdict.optimal:
         like = ", like every other move" if verdict.indifferent else ""
         return f"{move} is {'' if verdict.proven else 'probably '}{optimal(game)} ({sure}), worth {value}{like}"
     best = game.action_to_text(s, verdict.best)
-    best_value = worth(game, verdict.best_value, verdict.best_proven, verdict.best_plies)
+    best_value = format_value(game, verdict.best_value, verdict.best_proven, verdict.best_plies)
     perhaps = "" if verdict.proven else "probably "
     text = f"{move} is {perhaps}not {optimal(game)} ({sure}), worth {value}: {amount(game, verdict.loss)} given away"
     return f"{text}\nbetter: {best}, worth {best_value}{then(game, s, verdict.line)}"
@@ -152,7 +154,7 @@ def hint_text(judge: Judge, s: State) -> str:
     proven = judge.best_is_proven(s, found)
     best = game.action_to_text(s, found.best)
     plies = judge.plies(s, found.best, found.value) if proven else None
-    sure, value = certainty(proven, found.depth), worth(game, found.value, proven, plies)
+    sure, value = certainty(proven, found.depth), format_value(game, found.value, proven, plies)
     return f"{best} is best ({sure}), worth {value}{then(game, s, found.line)}"
 
 

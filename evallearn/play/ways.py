@@ -49,7 +49,7 @@ ALPHABETA = (
     Way("+ quiescence", "alphabeta", {"quiescence": 10}),
     Way("+ extensions", "alphabeta", {"quiescence": 10, "extensions": 4}),
     Way("+ null moves", "alphabeta", {"quiescence": 10, "extensions": 4, "null_move": True}),
-    Way("late moves reduced", "alphabeta", {"late_moves": True}),
+    Way("late moves reduced", "alphabeta", {"late_move_reductions": True}),
     Way("two threads", "alphabeta", {"threads": 2}),
 )
 EXPECTIMINIMAX = (

@@ -60,7 +60,7 @@ def assess(evaluator: Evaluator, suite: Suite, settings: QualitySettings | None 
     do = settings or QualitySettings()
     if evaluator.game.plays != suite.game.plays:
         raise EvaluatorError(
-            f"{evaluator.name!r} is an Eval of {evaluator.game.name}, the suite is of {suite.game.name}: "
+            f"{evaluator.name!r} is an evaluator of {evaluator.game.name}, the suite is of {suite.game.name}: "
             "give a suite of the same game"
         )
     found = measured(evaluator, suite, depth=do.depth, seed=do.seed)

@@ -11,7 +11,7 @@ import numpy as np
 
 from evallearn import __version__
 from evallearn.agents import SearchAgent, default_limits, parse_evaluator
-from evallearn.arena import MatchConfig, MatchResult, play_match
+from evallearn.arena import MatchResult, MatchSettings, play_match
 from evallearn.arena.records import GameRecord, play_over
 from evallearn.core.checked import read_checked
 from evallearn.core.files import write_json
@@ -19,7 +19,7 @@ from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.search import Limits
 from evallearn.core.shapes import JsonDict, build, has_shape, shape_of
 from evallearn.errors import DataError, EvaluatorError, unknown
-from evallearn.evaluators import FeatureEval, load_evaluator, save_evaluator
+from evallearn.evaluators import FeatureEval, load_evaluator, save
 from evallearn.evaluators.zoo import MOST_BYTES, zoo_folder, zoo_name
 from evallearn.registry import get_game
 from evallearn.train.fit.metrics import measure
@@ -120,7 +120,7 @@ def make_card(
         other = SearchAgent(game, parse_evaluator(opponent, game), limits, name=f"{opponent}@{limits}")
         move = on_progress(f"{name} - {opponent}")
         found = play_match(
-            game, own, other, MatchConfig(pairs=pairs, seed=seed), workers=workers, keep_games=True,
+            game, own, other, MatchSettings(pairs=pairs, seed=seed), workers=workers, keep_games=True,
             on_progress=lambda tally, move=move: move(tally.sets, tally.of),  # type: ignore[misc]  # mypy: no defaults
         )  # fmt: skip
         matches.append(match_row(opponent, found, limits, seed))
@@ -130,7 +130,7 @@ def make_card(
         "name": name,
         "kind": evaluator.kind,
         "command": command,
-        "seed": int(str(evaluator.made.get("seed", 0))),
+        "seed": int(str(evaluator.metadata.get("seed", 0))),
         "learned_from": learned_from,
         "minutes": round(float(minutes), 2),
         "evallearn": __version__,
@@ -148,7 +148,7 @@ def match_row(opponent: str, found: MatchResult, limits: Limits, seed: int) -> J
         "games": found.games, "distinct_games": found.distinct_games,
         "wins": found.wins, "draws": found.draws, "losses": found.losses,
         "margin": round(found.margin.value, 4),
-        "limit": str(limits), "openings": f"{found.random_plies} random plies", "seed": seed,
+        "limit": str(limits), "openings": f"{found.opening_plies} random plies", "seed": seed,
     }  # fmt: skip
 
 
@@ -179,8 +179,8 @@ def add_to_zoo(evaluator: FeatureEval, card: JsonDict, folder: Path) -> Path:
     """Write the file and its card; the header of the file holds the command of the card."""
     path: Path = folder / f"{zoo_name(str(card['game']), str(card['name']))}.safetensors"
     shipped = copy(evaluator)
-    shipped.made = {**evaluator.made, "name": card["name"], "command": card["command"]}
-    save_evaluator(shipped, path)
+    shipped.metadata = {**evaluator.metadata, "name": card["name"], "command": card["command"]}
+    save(shipped, path)
     size = path.stat().st_size
     if size > MOST_BYTES:
         path.unlink()

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
         chances,
         evaluate_player,
         is_terminal,
+        observer,
         result,
         to_play,
         utility_player,
-        viewer,
     )
 
 CHANCE = -1
@@ -39,7 +39,7 @@ def choose(words, rolls, record, buffer, odds, values, best):
     for i in range(len(words)):
         s = State(*to_fixed_tuple(words[i], N_WORDS))
         rolling = HAS_CHANCE and to_play(s) == CHANCE
-        values[i] = evaluate_player(s, np.int64(viewer(s)) if rolling else np.int64(to_play(s)), params)
+        values[i] = evaluate_player(s, np.int64(observer(s)) if rolling else np.int64(to_play(s)), params)
         if rolling:
             chances(s, buffer, odds)
             s = result(s, np.int64(buffer[rolls[i]]))

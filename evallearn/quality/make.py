@@ -24,7 +24,7 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.search import Limits, Search
 from evallearn.core.workers import imap, keep_workers
-from evallearn.data.boards import on_fastest_floor
+from evallearn.data.boards import on_fastest_backend
 from evallearn.errors import SearchError, SpecError
 from evallearn.quality.playing import dice_of, random_action
 from evallearn.quality.suite import Item, Suite
@@ -163,7 +163,7 @@ class GamePlayer:
             limits = Limits(depth=1 if self.game.has_chance or self.game.n_players != 2 else 2)
             agent = SearchAgent(self.game, self.evaluator, limits, random_ties=True)
             agent.prepare()
-            self._tools = agent, on_fastest_floor(self.game)
+            self._tools = agent, on_fastest_backend(self.game)
         return self._tools
 
     def __call__(self, number: int) -> list[Drawn]:
@@ -208,7 +208,7 @@ class Judge:
     @property
     def name(self) -> str:
         """What the values come from, in words."""
-        return "exact" if self.limits is None else f"{self.limits} with the {self.evaluator.name} Eval"
+        return "exact" if self.limits is None else f"{self.limits} with the {self.evaluator.name} evaluator"
 
     def prepare(self) -> None:
         """Compile the search, or solve the game, once and early."""

@@ -68,10 +68,10 @@ class Chooser:
         rules = game.rules
         if kernel is None or rules is None:
             raise SpecError(
-                f"{game.name} is no two-player zero-sum game on the compiled floor: write its `rules` first"
+                f"{game.name} is no two-player zero-sum game on the compiled backend: write its `rules` first"
             )
         self.module = specialise(TEMPLATE, rules, evaluate_player=kernel.evaluate_player)
-        announce(f"the {evaluator.kind} Eval of {game.name}", self.module.choose)
+        announce(f"the {evaluator.kind} evaluator of {game.name}", self.module.choose)
         self.params = kernel.params.copy()
         self.buffer = np.zeros(max(rules.max_actions, rules.max_outcomes), np.int32)
         self.odds = np.zeros(max(1, rules.max_outcomes))

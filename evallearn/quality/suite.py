@@ -207,7 +207,7 @@ class _Reader:
 
     def player(self, s: State, plain: Json) -> int:
         game = self.game
-        player = self.checked(plain, "player", int, game.viewer(s))
+        player = self.checked(plain, "player", int, game.observer(s))
         if not 0 <= player < game.n_players:
             self.wrong(f"player {_short(player)}: {game.name} has players 0 to {game.n_players - 1}")
         return int(player)

@@ -30,7 +30,7 @@ from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.core.result import Result
 from evallearn.core.search import Limits, Search
 from evallearn.core.shares import share_of
-from evallearn.data.boards import on_fastest_floor
+from evallearn.data.boards import on_fastest_backend
 from evallearn.errors import SpecError
 from evallearn.quality.playing import dice_of, random_action
 from evallearn.search import search_for
@@ -94,13 +94,13 @@ class Turn:
 
 
 def thrash(
-    evaluator: Evaluator, *, depth: int = 2, games: int = 10, random_plies: int | None = None, seed: int = 1
+    evaluator: Evaluator, *, depth: int = 2, games: int = 10, opening_plies: int | None = None, seed: int = 1
 ) -> Thrash:
     """Play the evaluator against itself, from the initial position and from random openings, and count stretches."""
     if games < 1:
         raise SpecError(f"games={games}: to look for thrashing, give 1 or more")
     game = evaluator.game
-    plies = game.opening_plies if random_plies is None else random_plies
+    plies = game.opening_plies if opening_plies is None else opening_plies
     starts = [game.initial(), *other_starts(game, games - 1, plies, seed)]
     search = search_for(game, evaluator)
     counts, found = np.zeros((len(starts), game.n_players, 2), np.int64), []
@@ -142,7 +142,7 @@ def _summary(counts: np.ndarray, found: Sequence[Stretch]) -> Thrash:
 
 def _play(game: Game, search: Search, s: State, limits: Limits, rng: random.Random) -> list[Turn]:
     """Play the game from `s` to its end, or to LONGEST plies; rolls are no turns."""
-    fast, turns = on_fastest_floor(game), []
+    fast, turns = on_fastest_backend(game), []
     for _ in range(LONGEST):
         if fast.is_terminal(s):
             break

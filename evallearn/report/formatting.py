@@ -221,11 +221,11 @@ def headline(result: Json) -> str:
     if number(result.get("records")) is not None:
         source = f" from {fixed(result['records'])} positions of self-play"
     if entry is None:
-        return f"On this machine evallearn made a run for {game}{source}; no learned Eval has been matched yet."
+        return f"On this machine evallearn made a run for {game}{source}; no learned evaluator has been matched yet."
     against = reference(result)
     opponent = "the best hand-written heuristic" + (f", {short(against)}," if against else "")
     judged = judgement(entry, opponent).replace(",:", ":")  # the closing comma of the name, before a colon
     kind = str(entry.get("name"))
     article = "an" if kind[:1].lower() in "aeiou" else "a"
     fair = f"{fairness(entry)} it" if fairness(entry) else "it"
-    return f"On this machine evallearn learned {article} {kind} Eval for {game}{source}; {fair} {judged}."
+    return f"On this machine evallearn learned {article} {kind} evaluator for {game}{source}; {fair} {judged}."

@@ -27,8 +27,8 @@ def _told(result: Json) -> str:
     places = sum(g.get("promoted") is True for g in found)
     ended = f" The run {text(result['stopped'])}." if result.get("stopped") else ""
     return (
-        f"<p>Each generation learns from games of the best Eval so far, then plays a match against it, its gate. "
-        f"{places} of {len(found)} took their incumbent's place; the linear Eval above is that of generation "
+        f"<p>Each generation learns from games of the best evaluator so far, then plays a match against it, its gate. "
+        f"{places} of {len(found)} took their incumbent's place; the linear evaluator above is that of generation "
         f"{fixed(best)}.{ended}</p>"
     )
 
@@ -53,7 +53,7 @@ def _gates(found: list[Json]) -> str:
         return ""
     return figure(
         plots.gate_plot("gate-plot", found),
-        "Each candidate against the Eval that made its games; the line is the 95 % interval. Full: promoted.",
+        "Each candidate against the evaluator that made its games; the line is the 95 % interval. Full: promoted.",
         "Gates",
     )
 

@@ -161,7 +161,7 @@ CALIBRATION = """<p>Does a value mean what it says? On the dashed diagonal, pred
 curve is overconfident, a steeper one too modest. Thin lines are 95 % intervals, by games; faint bars show how the
 positions are spread over the values.</p>"""
 FITS = (
-    Column("Eval", named, words=True),
+    Column("Evaluator", named, words=True),
     Column("held-out positions", figure_of("n_records")),
     Column("log loss", figure_of("log_loss", lambda v: fixed(v, 4))),
     Column("baseline", figure_of("baseline_log_loss", lambda v: fixed(v, 4))),
@@ -190,7 +190,7 @@ def _weights(result: Json) -> str:
 
 
 def _weights_intro(scaled: bool, n: int) -> str:
-    what = "How much a feature moves the linear Eval, before the squashing, from the view of the player it speaks for. "
+    what = "How much a feature moves the linear evaluator, before the squashing, from the view of the player it speaks for. "
     shown = (
         "Shown is weight × spread (the standard deviation of the feature in the data): so features are comparable. "
         if scaled

@@ -199,8 +199,8 @@ def _luck_words(luck: Json) -> str:
     if ratio is None or ratio <= 0:
         return ""
     if ratio >= 1:
-        return "<p>Taking off the luck of the dice, as an Eval judges it, made the figure no sharper.</p>"
-    return f"""<p>The dice were worth {percent(1 - ratio, 0)} of the variance. With their luck taken off, as an Eval
+        return "<p>Taking off the luck of the dice, as an evaluator judges it, made the figure no sharper.</p>"
+    return f"""<p>The dice were worth {percent(1 - ratio, 0)} of the variance. With their luck taken off, as an evaluator
 judges it, the same games say as much as {fixed(1 / ratio, 1)} times as many would.</p>"""
 
 
@@ -267,7 +267,7 @@ FORFEITS = (
 def _made(result: Json) -> str:
     told: JsonDict = {"game": result.get("game")}
     told |= dict(zip("AB", names_of(result), strict=True)) if result.get("names") else {}
-    told |= {"seed": result.get("seed"), "random plies of an opening": _whole(result.get("random_plies"))}
+    told |= {"seed": result.get("seed"), "random plies of an opening": _whole(result.get("opening_plies"))}
     told |= {"sets": _played(result), "different games": _whole(result.get("distinct_games"))}
     told |= {k: result.get(k) for k in ("folder", "evallearn")}
     return made(result, {k: v for k, v in told.items() if v not in (None, "")})

@@ -13,22 +13,22 @@ from evallearn.report.parts import Cell, Column, figure, figure_of, grid, pairs,
 
 GLOSSARY = {
     "As good as the best": "The share of positions in which the chosen action is worth as much as the best one. Where "
-    "several actions look the same to the Eval, each counts in equal parts.",
+    "several actions look the same to the evaluator, each counts in equal parts.",
     "Outcome kept": "The share in which a won position stays won and a drawn one drawn. Only where values are exact: "
     "in brackets, how many positions that are.",
     "Given away": "The reference's value of the best action minus that of the chosen one, mean over positions.",
-    "Order: actions": "Kendall's tau-b between the Eval's ordering of the actions and the reference's, mean over "
+    "Order: actions": "Kendall's tau-b between the evaluator's ordering of the actions and the reference's, mean over "
     "positions: 1 the same order, 0 unrelated, −1 reversed.",
-    "Order: positions": "Spearman's correlation between the Eval's own value of a position, without search, and the "
+    "Order: positions": "Spearman's correlation between the evaluator's own value of a position, without search, and the "
     "reference's.",
     "Brier score": "The mean of (p − q)², where p and q are the two values as probabilities of a win. 0 is perfect.",
-    "Wrong side": "The share of clear positions of which the Eval takes the wrong side to be better; a value of 0 "
+    "Wrong side": "The share of clear positions of which the evaluator takes the wrong side to be better; a value of 0 "
     "counts half, so that knowing nothing is 50 %. A position is clear if it is proven and no draw, or if its "
     "estimated value is at least a tenth of a win.",
     "Swing": "How much the value of a position changes, in the mean, when the search looks one ply deeper. Where it is "
     "large, much depends on where the search happens to stop (the horizon effect).",
     "Odd minus even": "How much better a position looks to the mover at odd depths, where the mover also moves last.",
-    "Thrashing": "Going to and fro, because the Eval sees no difference: stretches of own moves in which the mover's "
+    "Thrashing": "Going to and fro, because the evaluator sees no difference: stretches of own moves in which the mover's "
     "position returns every second or fourth move, at least twice.",
     "± and intervals": "Standard errors and 95 % intervals: of shares, and of other figures with bounds, by Jeffreys' "
     "prior; of the order of positions and of the swing by bootstrap, where the positions are drawn again with "
@@ -43,7 +43,7 @@ def write_quality(result: Json, path: Path | str) -> Path:
 
 def render_quality(result: Json) -> str:
     """Return the page; the same result gives the same text."""
-    return render_page(result, SECTIONS, header=_header(result), kind="quality of Evals")
+    return render_page(result, SECTIONS, header=_header(result), kind="quality of evaluators")
 
 
 def _evals(result: Json) -> list[Json]:
@@ -60,11 +60,11 @@ def headline(result: Json) -> str:
     """Answer the question in one plain sentence."""
     judged = [(v, e) for e in _evals(result) if (v := number(part(e.get("agreement")).get("value"))) is not None]
     if not judged:
-        return "The suite has values of positions only: how the values of these Evals follow them."
+        return "The suite has values of positions only: how the values of these evaluators follow them."
     value, best = max(judged, key=lambda pair: pair[0])
     chance = number(part(best.get("random")).get("agreement"))
     name = quality_plots.name_of(best)
-    who = f"Of {len(judged)} Evals {name} is most often right: it" if len(judged) > 1 else f"{name}"
+    who = f"Of {len(judged)} evaluators {name} is most often right: it" if len(judged) > 1 else f"{name}"
     return (
         f"{who} chooses an action as good as the best in {fixed(100 * value)} % of positions"
         f"{'' if chance is None else f'; choosing at random would in {fixed(100 * chance)} %'}."
@@ -121,7 +121,7 @@ def _with_error(key: str, digits: int = 3) -> Callable[[Json], Cell]:
 
 
 FIGURES = (
-    Column("Eval", lambda r: Cell(text(short(r.get("name")))), words=True),
+    Column("Evaluator", lambda r: Cell(text(short(r.get("name")))), words=True),
     Column("as good as the best", _with_error("agreement")),
     Column("outcome kept", _with_error("kept")),
     Column("given away", _with_error("loss")),
@@ -145,7 +145,7 @@ def _calibration(result: Json) -> str:
     return (CALIBRATION + grid(*cards)) if cards else ""
 
 
-CALIBRATION = """<p>Does a value mean what it says? Across: what the Eval says of a position; up: what the reference
+CALIBRATION = """<p>Does a value mean what it says? Across: what the evaluator says of a position; up: what the reference
 says of those positions, in the mean. On the dashed diagonal they agree; a flatter curve is overconfident, a steeper
 one too modest. Thin lines are 95 % intervals; faint bars show how the positions are spread over the values.</p>"""
 
@@ -154,7 +154,7 @@ def _phases(result: Json) -> str:
     evals = [e for e in _evals(result) if rows(e.get("phases"))]
     if not evals:
         return ""
-    caption = """<p>How often the Eval takes the wrong side to be better, in thirds of the suite by ply (or in the
+    caption = """<p>How often the evaluator takes the wrong side to be better, in thirds of the suite by ply (or in the
 game's own phases). The dashed line is what knowing nothing gives: 50 %. The thin lines are 95 % intervals.</p>"""
     return figure(quality_plots.phases("phases-plot", evals), caption, beside=True)
 
@@ -167,7 +167,7 @@ def _swing(result: Json) -> str:
     for i, first in enumerate(rows(evals[0].get("swings"))):
         cards, setting = [], text(first.get("setting"))
         change = quality_plots.swing(f"swing-{i}", evals, i, "change", "mean change of the value")
-        cards.append(figure(change, "From the depth before; depth 0 is the Eval itself.", f"Value, {setting}"))
+        cards.append(figure(change, "From the depth before; depth 0 is the evaluator itself.", f"Value, {setting}"))
         if len(rows(first.get("steps"))) > 1:
             turned = quality_plots.swing(f"turned-{i}", evals, i, "turned", "share of choices that turn")
             cards.append(figure(turned, "No action is best at both depths.", f"Choice, {setting}"))
@@ -175,7 +175,7 @@ def _swing(result: Json) -> str:
     return SWING + "\n".join(grids) + table(_odd_even(rows(evals[0].get("swings"))), evals)
 
 
-SWING = """<p>A perfect Eval would say at once what every depth says. The more the value changes from depth to
+SWING = """<p>A perfect evaluator would say at once what every depth says. The more the value changes from depth to
 depth, the more depends on where the search happens to stop.</p>"""
 
 
@@ -186,7 +186,7 @@ def _odd_even(swings: list[Json]) -> list[Column]:
         return lambda row: _with_error("odd_even")(rows(row.get("swings"))[i])
 
     columns = [Column(f"odd minus even, {text(s.get('setting'))}", cell(i)) for i, s in enumerate(swings)]
-    return [Column("Eval", lambda r: Cell(text(short(r.get("name")))), words=True), *columns]
+    return [Column("Evaluator", lambda r: Cell(text(short(r.get("name")))), words=True), *columns]
 
 
 def _thrash(result: Json) -> str:
@@ -205,7 +205,7 @@ def _example(found: Json) -> str:
 
 
 THRASH = (
-    Column("Eval", lambda r: Cell(text(short(r.get("name")))), words=True),
+    Column("Evaluator", lambda r: Cell(text(short(r.get("name")))), words=True),
     Column("moves to and fro", lambda r: Cell(share(r, "share"), number(r.get("share")))),
     Column("longest stretch", figure_of("longest")),
     Column("moves with a choice", figure_of("moves")),

@@ -19,7 +19,7 @@ from evallearn.core.game import Game
 from evallearn.core.result import Result
 from evallearn.core.shapes import has_shape, rows
 from evallearn.errors import DataError, EvaluatorError, SpecError
-from evallearn.evaluators import FeatureEval, load_evaluator, save_evaluator
+from evallearn.evaluators import FeatureEval, load_evaluator, save
 from evallearn.train.training import Training
 
 MEASUREMENTS = 20
@@ -115,7 +115,7 @@ class Recorder:
         )  # fmt: skip
         self.points.append(point)
         if self.pairs:
-            save_evaluator(model, self.folder / "last.safetensors")
+            save(model, self.folder / "last.safetensors")
         self.write()
         self._tell_events(point)
         self.on_point(point)

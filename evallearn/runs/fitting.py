@@ -26,11 +26,11 @@ def fit_evaluator(
     game: Game,
     *,
     seed: int,
-    made: dict[str, Any],
+    metadata: dict[str, Any],
     alpha: float | None = None,
-    taper: bool = False,
+    tapered: bool = False,
     target: str = "outcome",
-    blend: float = 0.5,
+    outcome_share: float = 0.5,
     on_progress: Move = lambda done, total: None,
 ) -> tuple[FeatureEval, dict[str, Any]]:
     """Learn by `method` (net, or one of the linear trainer's) and measure on the games that were held out.
@@ -38,38 +38,43 @@ def fit_evaluator(
     alpha, taper, target, blend: of the linear methods; alpha=None is the trainer's own, for the target see
     train/targets.py. The details hold the features that were dropped and, of texel, the scale K.
     """
-    refuse_online(target, blend)
+    refuse_online(target, outcome_share)
     evaluator: FeatureEval
     details: dict[str, Any] = {}
     if method == NET_METHOD:
-        refuse_linear_options(alpha, taper, target)
+        refuse_linear_options(alpha, tapered, target)
         from evallearn.train import NetFitter
 
         net = NetFitter(seed=seed).fit(dataset, on_epoch=lambda epoch, of, train, validation: on_progress(epoch, of))
-        evaluator = net.evaluator(game, made)
+        evaluator = net.evaluator(game, metadata)
         details["history"] = net.history_
     else:
-        from evallearn.train import LinearEvalTrainer
+        from evallearn.train import LinearFitter
 
-        trainer = LinearEvalTrainer(method=method, taper=taper, seed=seed)
+        trainer = LinearFitter(method=method, tapered=tapered, seed=seed)
         if alpha is not None:
             trainer.set_params(alpha=alpha)
-        linear = trainer.fit(first_stream(target, dataset, blend))
+        linear = trainer.fit(first_stream(target, dataset, outcome_share))
         if target == "texel":  # what was learned so far says which exchanges are good
             quiet = QuietStream(dataset, linear.evaluator(game))
             details["k"] = quiet_scale(quiet)
             linear = trainer.fit(quiet)
-        evaluator = linear.evaluator(game, made)
+        evaluator = linear.evaluator(game, metadata)
         details |= {"dropped": list(linear.dropped_), "constant": list(linear.constant_features_)}
     metrics = measure(predictor(evaluator), dataset).to_json()
     summary = ("log_loss", "baseline_log_loss", "brier", "sign_accuracy", "calibration_error", "n_records")
-    evaluator.made |= {"seed": seed, "method": method, "target": target, "metrics": {k: metrics[k] for k in summary}}
+    evaluator.metadata |= {
+        "seed": seed,
+        "method": method,
+        "target": target,
+        "metrics": {k: metrics[k] for k in summary},
+    }
     return evaluator, {**details, "metrics": metrics}
 
 
-def refuse_online(target: str, blend: float) -> None:
+def refuse_online(target: str, outcome_share: float) -> None:
     """Refuse targets of evaluators that learn while they play: records cannot teach those."""
-    check_target(target, blend)
+    check_target(target, outcome_share)
     if target in SEARCH_TARGETS:
         raise SpecError(
             f"target {target!r} learns while it plays, not from records: use `evallearn learn GAME --recipe online "
@@ -77,8 +82,8 @@ def refuse_online(target: str, blend: float) -> None:
         )
 
 
-def refuse_linear_options(alpha: float | None, taper: bool, target: str) -> None:
+def refuse_linear_options(alpha: float | None, tapered: bool, target: str) -> None:
     """Refuse for a net what only linear evaluators know."""
-    for name, given in (("alpha", alpha is not None), ("taper", taper), (f"target {target}", target != "outcome")):
+    for name, given in (("alpha", alpha is not None), ("tapered", tapered), (f"target {target}", target != "outcome")):
         if given:
             raise SpecError(f"method 'net' knows no {name}: leave it out, or choose a linear method such as logistic")

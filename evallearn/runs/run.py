@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any
 
 from evallearn.agents import Agent, SearchAgent, default_limits
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.core.checked import read_checked, write_checked
 from evallearn.core.digest import json_digest, plain_json, weights_mark
 from evallearn.core.evaluator import Evaluator
@@ -28,7 +28,7 @@ from evallearn.core.settings import SEED
 from evallearn.core.shapes import has_shape
 from evallearn.data import Dataset
 from evallearn.errors import DataError, EvaluatorError
-from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save_evaluator
+from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save
 from evallearn.registry import spec_of
 from evallearn.runs.curve import Point
 from evallearn.runs.fitting import Move
@@ -157,8 +157,8 @@ class Run:
             there = False
         if not there:
             renamed = copy(evaluator)
-            renamed.made = {**evaluator.made, "name": name}
-            save_evaluator(renamed, path)
+            renamed.metadata = {**evaluator.metadata, "name": name}
+            save(renamed, path)
 
     # --- matches -----------------------------------------------------------------------------------------------------
     def limits(self, depth: int | None) -> Limits:
@@ -176,8 +176,8 @@ class Run:
         folder = self.folder / "matches" / f"{key}{weights.replace(' #', '-')}"  # where a match that was killed goes on
 
         def work(move: Move) -> dict[str, Any]:
-            config = MatchConfig(
-                pairs=pairs, random_plies=self.game.opening_plies, seed=self.seed if seed is None else seed
+            config = MatchSettings(
+                pairs=pairs, opening_plies=self.game.opening_plies, seed=self.seed if seed is None else seed
             )
             found = play_match(
                 self.game, a, b, config, workers=self.workers, folder=folder,

@@ -17,10 +17,10 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.search import Limits, SearchResult
 from evallearn.core.workers import imap
-from evallearn.data import SelfPlayConfig
-from evallearn.data.boards import on_fastest_floor
+from evallearn.data import RecordSettings
+from evallearn.data.boards import on_fastest_backend
 from evallearn.data.generate import play_game
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import LinearEval, heuristic
 from evallearn.evaluators.net import NetEval
 from evallearn.search.dice.luck import Rolls
 
@@ -71,7 +71,7 @@ class GameSpeed:
 
     def neural_match_seconds(self, depth: int) -> float:
         """Return the seconds of a game in which every second move is a neural evaluator's."""
-        return self.match_seconds(depth) + self.moves / 2 * self.neural_seconds * self._deep(self.leaves, depth)
+        return self.match_seconds(depth) + self.moves / 2 * self.neural_seconds * self._deep(self.leaf_calls, depth)
 
     def timed_match_seconds(self, seconds: float) -> float:
         """Return the seconds of a game with so many seconds for a move; no search is shorter than one position."""
@@ -82,7 +82,7 @@ class GameSpeed:
         """Return what was measured at this depth; beyond, it grows as it grew last."""
         if depth <= len(measured):
             return measured[depth - 1]
-        growth = max(2.0, measured[-1] / measured[-2] if len(measured) > 1 else self.leaves[0])
+        growth = max(2.0, measured[-1] / measured[-2] if len(measured) > 1 else self.leaf_calls[0])
         return float(measured[-1] * growth ** (depth - len(measured)))
 
 
@@ -111,15 +111,15 @@ class _Watched(Agent):
         return found
 
 
-def measure_together(workers: int, game: Game, depth: int, random_plies: int, enough: float = math.inf) -> GameSpeed:
+def measure_together(workers: int, game: Game, depth: int, opening_plies: int, enough: float = math.inf) -> GameSpeed:
     """Run `measure_speed` in so many processes at a time, as a run plays: they share caches, and perhaps cores."""
-    job = partial(_measure_job, game, depth, random_plies, enough)
+    job = partial(_measure_job, game, depth, opening_plies, enough)
     speeds = [speed for _, speed in imap(job, range(workers), workers)]
     return GameSpeed(**{f.name: _mean([getattr(speed, f.name) for speed in speeds]) for f in fields(GameSpeed)})
 
 
-def _measure_job(game: Game, depth: int, random_plies: int, enough: float, number: int) -> GameSpeed:
-    return measure_speed(game, depth, random_plies, enough)
+def _measure_job(game: Game, depth: int, opening_plies: int, enough: float, number: int) -> GameSpeed:
+    return measure_speed(game, depth, opening_plies, enough)
 
 
 def _mean(values: Sequence[Any]) -> Any:
@@ -129,7 +129,7 @@ def _mean(values: Sequence[Any]) -> Any:
     return fmean(values)
 
 
-def measure_speed(game: Game, depth: int, random_plies: int, enough: float = math.inf) -> GameSpeed:
+def measure_speed(game: Game, depth: int, opening_plies: int, enough: float = math.inf) -> GameSpeed:
     """Play some games by the searches that suit the game, then search their positions deeper.
 
     depth: the deepest search of interest. enough: seconds of a game; once it takes longer, no deeper searches are
@@ -138,10 +138,10 @@ def measure_speed(game: Game, depth: int, random_plies: int, enough: float = mat
     evaluator = _typical(game)
     watched = _Watched(game, _agent(game, evaluator, 1))
     watched.search.prepare()
-    seconds, games = _play(watched, random_plies)
+    seconds, games = _play(watched, opening_plies)
     moves = len(watched.found) / games if games else math.inf
     searched = [sum(r.seconds for r in watched.found) / len(watched.found)]
-    leaves = [sum(r.leaves for r in watched.found) / len(watched.found)]
+    leaves = [sum(r.leaf_calls for r in watched.found) / len(watched.found)]
     nodes = sum(r.nodes for r in watched.found) / len(watched.found)
     rest = max(0.0, seconds / len(watched.found) - searched[0])
     while games and len(searched) < depth and moves * searched[-1] <= enough:
@@ -149,12 +149,12 @@ def measure_speed(game: Game, depth: int, random_plies: int, enough: float = mat
         if not found:
             break
         searched.append(sum(r.seconds for r in found) / len(found))
-        leaves.append(sum(r.leaves for r in found) / len(found))
+        leaves.append(sum(r.leaf_calls for r in found) / len(found))
         nodes = sum(r.nodes for r in found) / len(found)
     return GameSpeed(
         moves=moves,
         search_seconds=tuple(searched),
-        leaves=tuple(leaves),
+        leaf_calls=tuple(leaves),
         positions_per_second=nodes / max(searched[-1], 1e-9),
         move_seconds=rest,
         neural_seconds=max(0.0, _evaluation(_neural(game), watched.states) - _evaluation(evaluator, watched.states)),
@@ -165,7 +165,7 @@ def measure_speed(game: Game, depth: int, random_plies: int, enough: float = mat
 def _typical(game: Game) -> LinearEval:
     """Return the game's last heuristic; or random weights, which order moves about as well as learned ones."""
     if game.heuristics:
-        return LinearEval.from_heuristic(game, list(game.heuristics)[-1])
+        return heuristic(game, list(game.heuristics)[-1])
     weights = np.random.default_rng(1).normal(0.0, 0.1, (game.n_phases, len(game.feature_names)))
     return LinearEval(game, weights)
 
@@ -182,10 +182,10 @@ def _agent(game: Game, evaluator: Evaluator, depth: int) -> SearchAgent:
     return SearchAgent(game, evaluator, Limits(depth=depth, seconds=FIRST_GAME_SECONDS), random_ties=True)
 
 
-def _play(watched: _Watched, random_plies: int) -> tuple[float, int]:
+def _play(watched: _Watched, opening_plies: int) -> tuple[float, int]:
     """Play for SECONDS, one game at least; return the seconds and how many games ended."""
-    game = on_fastest_floor(watched.game)
-    config = SelfPlayConfig(random_plies=random_plies, exploration=0.02)
+    game = on_fastest_backend(watched.game)
+    config = RecordSettings(opening_plies=opening_plies, exploration=0.02)
     start = perf_counter()
     watched.deadline = start + FIRST_GAME_SECONDS
     games = 0

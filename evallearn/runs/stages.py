@@ -16,9 +16,9 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.search import Limits
 from evallearn.core.shapes import has_shape
 from evallearn.core.trust import FULL_TRUST
-from evallearn.data import SelfPlayConfig, read_manifest, run_selfplay
+from evallearn.data import RecordSettings, generate_records, read_manifest
 from evallearn.errors import Diverged, EvaluatorError, SpecError
-from evallearn.evaluators import FeatureEval, LinearEval, load_evaluator, save_evaluator
+from evallearn.evaluators import FeatureEval, LinearEval, load_evaluator, save
 from evallearn.evaluators.net import NetEval
 from evallearn.runs.curve import Recorder, events_of
 from evallearn.runs.fitting import Move, fit_evaluator
@@ -167,7 +167,7 @@ def early_end(generations: list[Generation], gate: Gate) -> str | None:
     """Say why there are fewer generations than were asked for."""
     if len(generations) == gate.generations:
         return None
-    return f"stopped after {len(generations)} generations: {idle(generations)} in a row brought no better Eval"
+    return f"stopped after {len(generations)} generations: {idle(generations)} in a row brought no better evaluator"
 
 
 # --- generate, fit ---------------------------------------------------------------------------------------------------
@@ -177,10 +177,10 @@ def generate(course: Course, stage: Generate) -> None:
     evaluator = named(course, stage.player) or parse_evaluator("zero", run.game)
     nodes = stage.nodes is not None
     limits = Limits(depth=stage.depth, nodes=stage.nodes) if nodes else run.limits(stage.depth)
-    settings = SelfPlayConfig(
+    settings = RecordSettings(
         games=stage.games,
         seed=stage.seed(run.seed, number),
-        random_plies=run.game.opening_plies if stage.opening_plies is None else stage.opening_plies,
+        opening_plies=run.game.opening_plies if stage.opening_plies is None else stage.opening_plies,
         exploration=stage.epsilon,
         quiet=stage.quiet,
         games_per_shard=games_per_shard(run, stage),
@@ -188,7 +188,7 @@ def generate(course: Course, stage: Generate) -> None:
     agent, folder = SearchAgent(run.game, evaluator, limits, random_ties=True), run.records(number)
 
     def work(move: Move) -> dict[str, Any]:
-        manifest = run_selfplay(
+        manifest = generate_records(
             folder, run.game, [agent] * run.game.n_players, settings, workers=run.workers,
             on_progress=lambda done, total, records: move(done, total),
         )  # fmt: skip
@@ -207,7 +207,7 @@ def generate(course: Course, stage: Generate) -> None:
 
 def games_per_shard(run: Run, stage: Generate) -> int:
     """Return how many games a kill may lose: few where a game takes seconds, without compiled rules."""
-    usual = SelfPlayConfig.games_per_shard
+    usual = RecordSettings.games_per_shard
     return usual if run.game.rules is not None else max(1, min(usual, stage.games // SHARDS))
 
 
@@ -224,10 +224,10 @@ def fit(course: Course, stage: Fit, name: str) -> FeatureEval:
     def work(move: Move) -> dict[str, Any]:
         evaluator, details = fit_evaluator(
             stage.method, dataset, run.game, seed=run.seed, on_progress=move, target=stage.target,
-            blend=stage.outcome_share, alpha=stage.penalty, taper=stage.tapered,
-            made={"name": name, "command": run.command},
+            outcome_share=stage.outcome_share, alpha=stage.penalty, tapered=stage.tapered,
+            metadata={"name": name, "command": run.command},
         )  # fmt: skip
-        save_evaluator(evaluator, path)
+        save(evaluator, path)
         return {**details, "file": str(path)}
 
     found = run.once(f"fit-{name}", f"fit {name}", work, lambda f: has_shape(f, FITTED) and run.is_whole(path))
@@ -250,7 +250,7 @@ def selfplay(course: Course, stage: SelfPlay, name: str) -> FeatureEval:
 
     def write(training: Training) -> None:
         evaluator = training.freeze(metadata)
-        save_evaluator(evaluator.halved() if stage.halved and isinstance(evaluator, NetEval) else evaluator, path)
+        save(evaluator.halved() if stage.halved and isinstance(evaluator, NetEval) else evaluator, path)
 
     def work(move: Move) -> dict[str, Any]:
         checkpoint = folder / "checkpoint.safetensors"
@@ -319,7 +319,7 @@ def _net(evaluator: Evaluator | None, what: str) -> NetEval | None:
 
 def _unfit(evaluator: Evaluator, what: str, remedy: str) -> EvaluatorError:
     kind = getattr(evaluator, "kind", "function")
-    return EvaluatorError(f"{what}: {evaluator.name} is a {kind} Eval: {remedy}")
+    return EvaluatorError(f"{what}: {evaluator.name} is a {kind} evaluator: {remedy}")
 
 
 def rival(course: Course, stage: SelfPlay) -> tuple[Evaluator | None, str]:
@@ -331,7 +331,8 @@ def rival(course: Course, stage: SelfPlay) -> tuple[Evaluator | None, str]:
         found = named(course, stage.opponent)
         if found is None or found.kernel() is None:
             raise SpecError(
-                f"opponent {stage.opponent} has no compiled floor: quick matches need one; choose another, and play it "
+                f"opponent {stage.opponent} has no compiled backend: quick matches need one; choose another, and play "
+                f"it "
                 "in `evallearn match` afterwards"
             )
         return found, stage.opponent

@@ -119,7 +119,7 @@ class Gate(Stage):
     pairs: int = setting(1000, "Openings of the match, each played twice.", PAIRS)
     depth: int | None = setting(None, "Plies that both sides look ahead.", DEPTH, auto=SUITS_GAME)
     generations: int = setting(3, "How often the stages before it are run, at most.", ROUNDS)
-    patience: int = setting(3, "Stop after so many generations in a row without a better Eval.", ROUNDS)
+    patience: int = setting(3, "Stop after so many generations in a row without a better evaluator.", ROUNDS)
 
 
 @dataclass(frozen=True, kw_only=True)

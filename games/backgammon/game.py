@@ -120,7 +120,7 @@ class Backgammon(Game[State, int]):
         return 3.0 if any(loser[19:]) else 2.0  # from 19 on: the winner's home board and the bar
 
     # --- what an evaluator reads -----------------------------------------------------------------------------------
-    def viewer(self, s: State) -> int:
+    def observer(self, s: State) -> int:
         """Return whose turn it is, also before the roll."""
         return s.player
 

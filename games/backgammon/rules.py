@@ -47,7 +47,7 @@ def to_play(s):
 
 
 @jitable
-def viewer(s):
+def observer(s):
     return np.int64(s.turn & PLAYER)
 
 

@@ -46,7 +46,11 @@ class Checkers(Game[State, int]):
     version: ClassVar[int] = 3
     n_phases: ClassVar[int] = N_PHASES
     opening_plies: ClassVar[int] = 6
-    search_settings: ClassVar[Mapping[str, int]] = {"quiescence": 20, "loose_table": True, "unfinished": True}
+    search_settings: ClassVar[Mapping[str, int]] = {
+        "quiescence": 20,
+        "path_independent_table": True,
+        "use_partial_iteration": True,
+    }
     feature_names: ClassVar[tuple[str, ...]] = FEATURE_NAMES
     heuristics: ClassVar[Mapping[str, Heuristic]] = {
         "material": Heuristic(
@@ -124,7 +128,7 @@ class Checkers(Game[State, int]):
         from evallearn.games.checkers.table import default_table
 
         table = default_table()
-        boards = [words[:3] for words in s.past]
+        boards = [words[:3] for words in s.history]
         if table is None or table.value(s) is None or self.is_terminal(s) or len(set(boards)) < len(boards):
             return None
         found: list[tuple[float, int, int]] = []
@@ -231,4 +235,4 @@ class Checkers(Game[State, int]):
 
     def history(self, s: State) -> Sequence[tuple[int, ...]]:
         """Return the positions since the last capture or move of a man."""
-        return s.past
+        return s.history

@@ -140,7 +140,7 @@ class State(NamedTuple):
     player: int = BLACK
     clock: int = 0
     """Plies since the last capture or move of a man."""
-    past: tuple[tuple[int, ...], ...] = ()
+    history: tuple[tuple[int, ...], ...] = ()
     """The positions of these plies, encoded, oldest first."""
 
 
@@ -214,7 +214,7 @@ def play(s: State, move: Move) -> State:
     black, white = (own, opp) if s.player == BLACK else (opp, own)
     if move.taken or not was_king:
         return State(black, white, kings, 1 - s.player)
-    return State(black, white, kings, 1 - s.player, s.clock + 1, (*s.past, encode(s)))
+    return State(black, white, kings, 1 - s.player, s.clock + 1, (*s.history, encode(s)))
 
 
 def encode(s: State) -> tuple[int, int, int, int]:
@@ -224,7 +224,7 @@ def encode(s: State) -> tuple[int, int, int, int]:
 
 def occurrences(s: State) -> int:
     """Count how often the position has stood on the board, now included."""
-    return 1 + sum(p[:3] == s[:3] and p[3] & 1 == s.player for p in s.past)
+    return 1 + sum(p[:3] == s[:3] and p[3] & 1 == s.player for p in s.history)
 
 
 def is_drawn(s: State) -> bool:

@@ -92,10 +92,10 @@ def legal_text(s: State) -> str:
 # --- positions -------------------------------------------------------------------------------------------------------
 def to_text(s: State) -> str:
     """Write the FEN of the oldest position in the history, and the moves since."""
-    if not s.past:
+    if not s.history:
         return fen(s)
-    start = from_words(s.past[0])
-    return " ".join([fen(start), "moves", *moves_between(start, [*s.past[1:], encode(s)])])
+    start = from_words(s.history[0])
+    return " ".join([fen(start), "moves", *moves_between(start, [*s.history[1:], encode(s)])])
 
 
 def from_words(words: tuple[int, ...]) -> State:

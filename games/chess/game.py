@@ -42,8 +42,8 @@ class Chess(Game[State, int]):
     views: ClassVar[tuple[str, ...]] = ("features",)
 
     search_settings: ClassVar[Mapping[str, int]] = {
-        "quiescence": 10, "extensions": 4, "null_move": True, "late_moves": True,
-        "futility": True, "loose_table": True, "unfinished": True,
+        "quiescence": 10, "extensions": 4, "null_move": True, "late_move_reductions": True,
+        "futility": True, "path_independent_table": True, "use_partial_iteration": True,
     }  # fmt: skip
 
     def __init__(self, features: str = "full") -> None:
@@ -122,7 +122,7 @@ class Chess(Game[State, int]):
     # --- text ------------------------------------------------------------------------------------------------------
     def to_text(self, s: State) -> str:
         """Write FEN; with a history, the FEN before it and then, as in UCI, "moves g1f3 g8f6"."""
-        states = [*map(decode, s.past), s]
+        states = [*map(decode, s.history), s]
         moves = [chess_san.uci(move_between(*pair)) for pair in pairwise(states)]
         return " ".join([chess_fen.write_fen(states[0]), *(["moves", *moves] if moves else [])])
 
@@ -195,4 +195,4 @@ class Chess(Game[State, int]):
 
     def history(self, s: State) -> Sequence[tuple[int, ...]]:
         """Return the positions since the last capture or pawn move."""
-        return s.past
+        return s.history

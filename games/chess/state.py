@@ -34,7 +34,7 @@ class State(NamedTuple):
     """Plies since the last capture or pawn move."""
     number: int = 1
     """Of the move, as scores of games count it: it rises after Black's move."""
-    past: tuple[tuple[int, ...], ...] = ()
+    history: tuple[tuple[int, ...], ...] = ()
     """The positions since that capture or pawn move, oldest first, as the words of `encode`."""
 
 
@@ -52,7 +52,7 @@ class Words(NamedTuple):
 
 
 def encode(s: State) -> tuple[int, ...]:
-    """Return the words, in which bit i is square i; `past` is left out."""
+    """Return the words, in which bit i is square i; `history` is left out."""
     words = dict.fromkeys(KINDS, 0)
     white = 0
     for i, piece in enumerate(s.position.squares):
@@ -65,7 +65,7 @@ def encode(s: State) -> tuple[int, ...]:
     return *words.values(), white, meta | s.clock << CLOCK_SHIFT | s.number << NUMBER_SHIFT
 
 
-def decode(words: Sequence[int], past: Sequence[tuple[int, ...]] = ()) -> State:
+def decode(words: Sequence[int], history: Sequence[tuple[int, ...]] = ()) -> State:
     """Return the state: the inverse of `encode`."""
     *kinds, white, meta = words
     squares = [EMPTY] * 64
@@ -76,7 +76,7 @@ def decode(words: Sequence[int], past: Sequence[tuple[int, ...]] = ()) -> State:
             word ^= 1 << i
     castling = "".join(right for i, right in enumerate(RIGHTS) if meta >> RIGHTS_SHIFT + i & 1)
     position = Position("".join(squares), meta & 1, castling, meta >> EN_PASSANT_SHIFT & 63)
-    return State(position, meta >> CLOCK_SHIFT & 0xFFFF, meta >> NUMBER_SHIFT & 0xFFFF, tuple(past))
+    return State(position, meta >> CLOCK_SHIFT & 0xFFFF, meta >> NUMBER_SHIFT & 0xFFFF, tuple(history))
 
 
 def advance(s: State, a: int) -> State:
@@ -84,7 +84,7 @@ def advance(s: State, a: int) -> State:
     after, number = play(s.position, a), s.number + s.position.player
     if is_irreversible(s.position, a):
         return State(after, 0, number)
-    return State(after, s.clock + 1, number, (*s.past, encode(s)))
+    return State(after, s.clock + 1, number, (*s.history, encode(s)))
 
 
 def move_between(before: State, after: State) -> int:
@@ -104,11 +104,11 @@ def is_mate(s: State) -> bool:
 
 def is_third_occurrence(s: State) -> bool:
     """Return True if the position stood on the board twice before."""
-    if len(s.past) < 8:  # no position comes back in fewer than four plies
+    if len(s.history) < 8:  # no position comes back in fewer than four plies
         return False
     *board, meta = encode(s)
     same = (*board, meta & POSITION_BITS)
-    return sum((*w[:-1], w[-1] & POSITION_BITS) == same for w in s.past) >= 2
+    return sum((*w[:-1], w[-1] & POSITION_BITS) == same for w in s.history) >= 2
 
 
 def why_drawn(s: State) -> str:

@@ -76,13 +76,13 @@ PATTERN_SETS = {
     "threats": PatternSet(
         patterns=THREATS,
         note="The slopes, and the lowest threats of all columns, of every three and of every two.",
-        by_player=True,
+        per_player=True,
         learning=LEARNING,
     ),
     "wide": PatternSet(
         patterns=[*THREATS, *WIDE],
         note="The threats, and all blocks of 5 by 3, 4 by 4 and 7 by 2 squares: 50 million numbers.",
-        by_player=True,
+        per_player=True,
         learning={
             **LEARNING,
             "max_opening_plies": 12,
@@ -94,18 +94,18 @@ PATTERN_SETS = {
     "blocks": PatternSet(
         patterns=BLOCKS,
         note="All blocks of 3 by 4, 4 by 3 and 2 by 6 squares.",
-        by_player=True,
+        per_player=True,
         learning={"step_size": 3.0, "lambda_": 0.7, "max_opening_plies": 20},
     ),
     "slopes": PatternSet(
         patterns=SLOPES,
         note="The blocks, and all diagonals of 4 squares with those above and below.",
-        by_player=True,
+        per_player=True,
         learning={"step_size": 3.0, "lambda_": 0.7, "max_opening_plies": 20, "min_step_ratio": 0.1},
     ),
     "walks": PatternSet(
         patterns=walks(70, 8, COLUMNS, ROWS, SYMMETRIES, seed=1),
         note="70 groups of 8 neighbouring squares, by random walks.",
-        by_player=True,
+        per_player=True,
     ),
 }

@@ -96,13 +96,13 @@ PATTERN_SETS = {
     "counts": PatternSet(
         patterns=(*map(cell_numbers, CLASSIC + CENTRE), *COUNT_GROUPS),
         note="The classic ones, two groups in the middle, and counts of discs and moves; a table per phase.",
-        by_phase=True,
+        per_phase=True,
         learning={"step_size": 4.0, "lambda_": 0.8, "epsilon": 0.1, "max_opening_plies": 10, **RISKS},
     ),
     "classic": PatternSet(
         patterns=tuple(map(cell_numbers, CLASSIC)),
         note="11 lines, edges and corners of 4 to 10 squares, a table per phase.",
-        by_phase=True,
+        per_phase=True,
         learning={"step_size": 4.0, "lambda_": 0.8, "epsilon": 0.2, "max_opening_plies": 10},
     ),
     "straight-4": PatternSet(patterns=straight(4), note="All straight groups of 4 squares, one table each."),

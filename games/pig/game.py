@@ -145,7 +145,7 @@ class Pig(Game[State, int]):
         return {a: 2 * win_probability(table, self.result(s, a), s.player) - 1 for a in self.actions(s)}
 
     # --- what an evaluator reads -----------------------------------------------------------------------------------
-    def viewer(self, s: State) -> int:
+    def observer(self, s: State) -> int:
         """Return whose turn it is, also while the die rolls."""
         return s.player
 

@@ -67,7 +67,7 @@ def to_play(s):
 
 
 @jitable
-def viewer(s):
+def observer(s):
     return np.int64(s.player)
 
 

@@ -44,7 +44,7 @@ class TicTacToe(Game[State, int]):
         ),
         "lines": Heuristic(
             {"open_ones": 0.1, "open_twos": 0.3},
-            "Russell & Norvig's exercise on tic-tac-toe, Eval = 3 X2 + X1 - (3 O2 + O1), scaled by 0.1.",
+            "Russell & Norvig's exercise on tic-tac-toe, evaluator = 3 X2 + X1 - (3 O2 + O1), scaled by 0.1.",
         ),
     }
 

@@ -1,4 +1,4 @@
-"""Alpha-beta on the compiled floor: the kernels beside it, specialised to a game, an Eval and the options."""
+"""Alpha-beta on the compiled backend: the kernels beside it, specialised to a game, an evaluator and the options."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from evallearn.errors import Interrupted, SearchError
 from evallearn.search.alphabeta.margins import ASPIRATION
 from evallearn.search.alphabeta.options import UNSOUND, Options
 from evallearn.search.common.deepening_compiled import NO_LIMIT, SHORT_NODES, WARM_UP_NODES, warm_up
-from evallearn.search.common.repetition import looking_back
+from evallearn.search.common.repetition import repetition_kernels
 from evallearn.search.common.requirements import MAX_DEPTH, cut_at_depth, require_unfinished, tie_ranks, values_to_all
 from evallearn.search.common.threads import KernelThreads
 
 HERE = Path(__file__).parent
-COUNTS = ("depth", "value_depth", "nodes", "leaves", "unsound", "unproven")
+COUNTS = ("depth", "value_depth", "nodes", "leaf_calls", "unsound", "unproven")
 SHORT_DEPTH = 4
 """Up to here a search takes milliseconds."""
 LOOKS_BITS = 15
@@ -55,20 +55,18 @@ def context(rules: Rules, threads: int) -> np.ndarray:
     )
 
 
-def kernels(
-    game: Game, kernel: EvalKernel, options: Options, shared: bool, note_node: Hook | None = None
-) -> ModuleType:
+def kernels(game: Game, kernel: EvalKernel, options: Options, shared: bool, on_node: Hook | None = None) -> ModuleType:
     """Return the specialised templates.
 
-    note_node(s, value, alpha, beta, params) is told of every quiet node it searched.
+    on_node(s, value, alpha, beta, params) is told of every quiet node it searched.
     """
     rules = game.rules
     assert rules is not None
-    past = looking_back(rules, cuts_at_depth=options.is_cutoff is cut_at_depth)
+    repetition = repetition_kernels(rules, cuts_at_depth=options.is_cutoff is cut_at_depth)
     common: dict[str, object] = {"evaluate_mover": kernel.evaluate_mover}
     plies = search_plies(rules)
     if options.selective:
-        quiescence = specialise(HERE / "quiescence_kernel.py", rules, past, **common, MAX_PLIES=plies)
+        quiescence = specialise(HERE / "quiescence_kernel.py", rules, repetition, **common, MAX_PLIES=plies)
         common["quiet_value"] = quiescence.quiet_value
     else:  # what is never asked need not be compiled
         rules = replace(rules, forcing=None, may_pass=None, passed=None)
@@ -76,18 +74,18 @@ def kernels(
     tree = specialise(
         HERE / "tree_kernel.py",
         rules,
-        past,
+        repetition,
         **common,
         eval_bounds_mover=kernel.bounds_mover,
-        note_node=note_node,
+        on_node=on_node,
         MAX_PLIES=plies,
         is_cutoff=jitable(options.is_cutoff),
         HAS_BOUNDS=options.bounds and kernel.bounds_mover is not None,
         SELECTIVE=options.selective,
         BY_EVAL=options.order_by_eval,
-        NOTES=note_node is not None,
+        NOTES=on_node is not None,
     )
-    return specialise(HERE / "root_kernel.py", rules, past, tree, **common)
+    return specialise(HERE / "root_kernel.py", rules, repetition, tree, **common)
 
 
 class CompiledAlphaBeta:
@@ -109,7 +107,7 @@ class CompiledAlphaBeta:
         if rules.n_actions > MOST_ACTIONS:
             raise SearchError(
                 f"rules.n_actions={rules.n_actions} of {game.name}: number its actions below {MOST_ACTIONS}, "
-                "or use floor='plain'"
+                "or use backend='python'"
             )
         self.game, self.evaluator, self.keep_table = game, evaluator, keep_table
         self.cuts_at_depth = options.is_cutoff is cut_at_depth
@@ -136,7 +134,7 @@ class CompiledAlphaBeta:
         self.no_past = np.zeros((0, rules.n_words), np.uint64)
         self.win = float(game.utility_range[1])
         self.threads = KernelThreads([box["stop"] for box in self.boxes])
-        what = f"alpha-beta for {game.name} with the {evaluator.name} Eval"
+        what = f"alpha-beta for {game.name} with the {evaluator.name} evaluator"
         warm_up(game, what, self.kernels.deepen, self.kernels.value_mover, self._once)
 
     def _once(self, s: State) -> None:
@@ -246,7 +244,7 @@ class CompiledAlphaBeta:
             action_values=dict(zip(actions, box["values"][: len(actions)].tolist(), strict=True))
             if action_values and depth
             else None,
-            leaves=sum(int(each["leaves"][0]) for each in self.boxes),
+            leaf_calls=sum(int(each["leaf_calls"][0]) for each in self.boxes),
             value_depth=int(box["value_depth"]),
             values=values_to_all(self.game, player, value),
         )

@@ -16,7 +16,7 @@ from evallearn.search.alphabeta.options import LENGTHENING, MISLEADING, UNSOUND
 from evallearn.search.alphabeta.search import AlphaBeta
 from evallearn.search.common.requirements import cut_at_depth, is_minimax
 
-NODES = {"compiled": 300_000, "plain": 1_000}
+NODES = {"compiled": 300_000, "python": 1_000}
 """Of the small search: some tenths of a second."""
 
 
@@ -44,7 +44,7 @@ def ending(game: Game, search: Search | None, s: State, found: SearchResult) -> 
     plies = _plies(game, prover, s, found.action, found.value)
     if found.exact or (found.value == high and plies is not None):
         return Ending(True, plies)
-    limits = Limits(nodes=NODES[prover.floor])
+    limits = Limits(nodes=NODES[prover.backend])
     proven = any(
         result.exact and result.value == found.value
         for result in (prover.search_without(off, s, limits) for off in (UNSOUND, MISLEADING))
@@ -72,13 +72,13 @@ def _prover(game: Game, search: Search | None) -> AlphaBeta | None:
     evaluator: Evaluator | None = getattr(search, "evaluator", None)
     if search is None or evaluator is None or not is_minimax(game):
         return None
-    return AlphaBeta(search.game, evaluator, floor="plain")
+    return AlphaBeta(search.game, evaluator, backend="python")
 
 
 def _plies(game: Game, prover: AlphaBeta, s: State, action: Action, value: float) -> int | None:
     if prover.options.is_cutoff is not cut_at_depth:  # its depths are no plies
         return None
     after, player = game.result(s, action), game.to_play(s)
-    found = prover.search_without((*LENGTHENING, *UNSOUND), after, Limits(nodes=NODES[prover.floor]))
-    worth = found.value if found.player == player else 0.0 - found.value
-    return 1 + found.depth if found.exact and worth == value else None
+    found = prover.search_without((*LENGTHENING, *UNSOUND), after, Limits(nodes=NODES[prover.backend]))
+    found_value = found.value if found.player == player else 0.0 - found.value
+    return 1 + found.depth if found.exact and found_value == value else None

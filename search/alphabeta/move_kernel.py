@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 @njit(nogil=True)
-def choose(s, past, side):
+def choose(s, history, side):
     """Return the action for `s`, or -1 if the game is over there, and the nodes searched.
 
-    past: see `prepare`; side: see `CompiledAlphaBeta.chooser`.
+    history: see `prepare`; side: see `CompiledAlphaBeta.chooser`.
     """
     box, eval_box, words, max_depth, node_limit, free, win, margin = side
     ctx: SearchContext = box[0]
     for i, word in enumerate(s):
         ctx.words[i] = word
     ctx.node_limit = node_limit
-    if prepare(box, past) < 0:
+    if prepare(box, history) < 0:
         return np.int64(-1), np.int64(0)
     for i in range(ctx.n_root):
         ctx.ranks[i] = i
@@ -39,7 +39,7 @@ def choose(s, past, side):
     ctx.stop = 0
     ctx.depth = 0
     ctx.nodes = 0
-    ctx.leaves = 0
+    ctx.leaf_calls = 0
     ctx.unsound = 0
     deepen(box, eval_box, max_depth, free, win, margin)
     return np.int64(ctx.root_actions[ctx.best_index]), np.int64(ctx.nodes)

@@ -1,4 +1,4 @@
-"""What alpha-beta can be told. Each option is the same on both floors."""
+"""What alpha-beta can be told. Each option is the same on both backends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Options:
     aspiration: bool = True
     """Each depth first looks near the value of two plies before: odd and even depths see things differently."""
     bounds: bool = True
-    """Positions that the bounds of the Eval decide are left alone, if it offers any (`Evaluator.bounds`)."""
+    """Positions that the bounds of the evaluator decide are left alone, if it offers any (`Evaluator.bounds`)."""
     order_by_eval: bool = False
     """Where the table has no action, quiet ones are tried in the order in which EVAL likes the positions after them,
     not by history. Off, because it saves nodes only where the other switches do not: see `evallearn bench search`."""
@@ -42,18 +42,18 @@ class Options:
     extensions: int = 0
     """Plies by which forcing positions (`Game.forcing`) may lengthen a line, against the horizon effect."""
     is_cutoff: IsCutoff = cut_at_depth
-    """is_cutoff(s, depth_left) says where EVAL is asked; on the compiled floor Numba must understand it."""
+    """is_cutoff(s, depth_left) says where EVAL is asked; on the compiled backend Numba must understand it."""
 
     null_move: bool = False
     """If even passing is too good for the opponent, a move is: wrong in zugzwang, so `Game.may_pass` must allow it."""
-    late_moves: bool = False
+    late_move_reductions: bool = False
     """Quiet actions far down the order are searched one or two plies less deep unless they surprise."""
     futility: bool = False
     """Near the cutoff, a state that EVAL finds far too good for the opponent is left alone, and quiet actions that
     EVAL finds hopeless are; nobody passes who does not stand well enough already."""
-    loose_table: bool = False
+    path_independent_table: bool = False
     """The table is believed by any path, and what was found at a greater depth too: a repetition may be overlooked."""
-    unfinished: bool = False
+    use_partial_iteration: bool = False
     """Where a limit strikes in the middle of a depth, a better action that it has found already is taken; not where the
     values of all actions are asked for: all of them, and the action, are of the last depth that was finished."""
 
@@ -81,12 +81,12 @@ class Options:
     @property
     def selective(self) -> bool:
         """True if some lines are longer or shorter than the depth."""
-        return bool(self.quiescence or self.extensions or self.null_move or self.late_moves or self.futility)
+        return bool(self.quiescence or self.extensions or self.null_move or self.late_move_reductions or self.futility)
 
 
-UNSOUND = ("null_move", "late_moves", "futility", "loose_table", "unfinished")
+UNSOUND = ("null_move", "late_move_reductions", "futility", "path_independent_table", "use_partial_iteration")
 LENGTHENING = ("quiescence", "extensions")
-MISLEADING = ("null_move", "loose_table", "unfinished")
+MISLEADING = ("null_move", "path_independent_table", "use_partial_iteration")
 """Those that may take for a win what is none; the other unsound ones only overlook wins."""
 
 

@@ -1,4 +1,4 @@
-"""Alpha-beta on the upper floor: any game that follows the formalism, in plain Python.
+"""Alpha-beta on the Python backend: any game that follows the formalism, in plain Python.
 
 It is the same algorithm as the kernel beside it, node for node (without a table), and the kernel's oracle.
 """
@@ -57,8 +57,8 @@ class PlainAlphaBeta:
         self.table: dict[tuple[State, int], tuple[int, int, bool, float, Action]] = {}
         self.killers: dict[int, list[Action]] = defaultdict(list)
         self.history: dict[tuple[int, Action], int] = defaultdict(int)
-        self.asked = self.leaves = self.unsound = self.unproven = 0
-        """asked: how often an Eval was needed so far; a subtree that did not raise it is proven. unproven: how often
+        self.eval_calls = self.leaf_calls = self.unsound = self.unproven = 0
+        """asked: how often an evaluator was needed so far; a subtree that did not raise it is proven. unproven: how often
         something unsound told of a win or a loss."""
         player, actions = self.game.to_play(s), tuple(self.game.actions(s))
         self.ranks = tie_ranks(len(actions), seed)
@@ -73,15 +73,19 @@ class PlainAlphaBeta:
         older = value
         try:
             for d in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
-                before, near, older = self.asked, older, value
+                before, near, older = self.eval_calls, older, value
                 found = self._iteration(s, player, actions, d, near, action_values)
-                (value, best, line, values), depth, exact = found, d, self.asked == before  # at once: Ctrl-C may come
+                (value, best, line, values), depth, exact = (
+                    found,
+                    d,
+                    self.eval_calls == before,
+                )  # at once: Ctrl-C may come
                 value_depth = d
                 # At a fixed depth the answer is minimax's at that depth; otherwise a proven win or loss is enough.
                 if exact or (free and value in wins):
                     break
         except Stopped:  # what was finished before the limit struck counts, and perhaps what is better already
-            better = self.options.unfinished and not action_values and self.new_best
+            better = self.options.use_partial_iteration and not action_values and self.new_best
             if better and better[1] != best:
                 value, best = better
                 line, value_depth = (actions[best],), depth + 1
@@ -99,7 +103,7 @@ class PlainAlphaBeta:
             exact=(exact and not self.unsound) or (value_depth > 0 and value in wins and not self.unproven),
             seconds=self.budget.seconds,
             action_values=dict(zip(actions, values, strict=True)) if values and action_values else None,
-            leaves=self.leaves,
+            leaf_calls=self.leaf_calls,
             value_depth=value_depth,
             values=values_to_all(self.game, player, value),
         )
@@ -181,7 +185,7 @@ class PlainAlphaBeta:
         self.budget.spend()
         game, options, player = self.game, self.options, self.game.to_play(s)
         if game.is_terminal(s):
-            self.leaves += 1
+            self.leaf_calls += 1
             return game.utility(s, player), ()
         low, high = self._bounds(s, player)
         if low >= beta or low == high:
@@ -196,23 +200,23 @@ class PlainAlphaBeta:
                 raise self._outside(s, value, low, high)
             return value, ()
         table_action = None
-        place = (game.without_history(s), 0) if options.loose_table else (s, lengthened)
+        place = (game.without_history(s), 0) if options.path_independent_table else (s, lengthened)
         if options.table and place in self.table:
             stored_depth, flag, proven, v, table_action = self.table[place]
             # Only what plain minimax would find here: the same depth, or a proof that needed no more.
-            deeper = options.loose_table and stored_depth > depth
+            deeper = options.path_independent_table and stored_depth > depth
             usable = stored_depth == depth or (proven and stored_depth < depth) or deeper
             if usable and (flag == EXACT or (flag == LOWER and v >= beta) or (flag == UPPER and v <= alpha)):
-                self.asked += not proven or options.loose_table
-                self.unsound += options.loose_table
-                self.unproven += options.loose_table and v in game.utility_range and game.has("history")
+                self.eval_calls += not proven or options.path_independent_table
+                self.unsound += options.path_independent_table
+                self.unproven += options.path_independent_table and v in game.utility_range and game.has("history")
                 return v, (table_action,) if flag == EXACT else ()
-        forced = (options.futility or options.late_moves) and game.forcing(s)
+        forced = (options.futility or options.late_move_reductions) and game.forcing(s)
         judged = options.futility and not forced
         static = self._static(s, player) if judged else np.float32(math.inf)
         if judged and 0 < depth <= FUTILITY_DEPTH and self._beyond(static, -FUTILITY[depth]) >= beta:
             self.unsound += 1
-            self.asked += 1
+            self.eval_calls += 1
             return self._beyond(static), ()
         wished = depth >= NULL_DEPTH and beta < math.inf and self._beyond(static) >= beta
         if options.null_move and wished and not passed and game.may_pass(s):
@@ -222,29 +226,29 @@ class PlainAlphaBeta:
             )
             if -v >= beta:
                 self.unsound += 1
-                self.asked += 1  # a move was not made, so nothing is proven
+                self.eval_calls += 1  # a move was not made, so nothing is proven
                 self.unproven += beta == game.utility_range[1]
                 return beta, ()
-        before, alpha0, best = self.asked, alpha, -math.inf
+        before, alpha0, best = self.eval_calls, alpha, -math.inf
         best_action: Action | None = None
         pv: Line = ()
-        reducible = options.late_moves and depth >= LATE_DEPTH and not forced
-        hope = self._beyond(static, FUTILITY[depth]) if judged and 0 < depth <= FUTILITY_DEPTH else math.inf
+        reducible = options.late_move_reductions and depth >= LATE_DEPTH and not forced
+        futility_value = self._beyond(static, FUTILITY[depth]) if judged and 0 < depth <= FUTILITY_DEPTH else math.inf
         searched = 0
         for a, score in self._ordered(s, player, depth, ply, table_action):
             child, quiet = game.result(s, a), score <= HISTORY_CAP
-            if hope <= alpha and quiet and searched > 0 and not game.forcing(child):
+            if futility_value <= alpha and quiet and searched > 0 and not game.forcing(child):
                 self.unsound += 1
-                self.asked += 1
-                best = max(best, hope)
+                self.eval_calls += 1
+                best = max(best, futility_value)
                 continue
             narrow = min(beta, math.nextafter(alpha, math.inf)) if options.pvs and searched > 0 else beta
             late = reducible and searched >= LATE_FROM and quiet and not game.forcing(child)
-            less = late_reduction(depth, searched) if late else 0
+            reduction = late_reduction(depth, searched) if late else 0
             searched += 1
             v = math.inf
             if late:
-                v, line = self._child(child, player, depth - 1 - less, ply + 1, alpha, narrow, lengthened)
+                v, line = self._child(child, player, depth - 1 - reduction, ply + 1, alpha, narrow, lengthened)
                 self.unsound += v <= alpha
             if v > alpha:
                 v, line = self._child(child, player, depth - 1, ply + 1, alpha, narrow, lengthened)
@@ -261,18 +265,18 @@ class PlainAlphaBeta:
                         break
         if options.table:
             flag = EXACT if alpha0 < best < beta else LOWER if best >= beta else UPPER
-            self.table[place] = (depth, flag, self.asked == before, best, best_action)
+            self.table[place] = (depth, flag, self.eval_calls == before, best, best_action)
         return best, pv
 
     def _bounds(self, s: State, player: int) -> tuple[float, float]:
-        """Between which values `s` must lie, as the Eval says."""
+        """Between which values `s` must lie, as the evaluator says."""
         known = self.evaluator.bounds(s, player) if self.options.bounds else None
         return known or (-math.inf, math.inf)
 
     def _outside(self, s: State, value: float, low: float, high: float) -> EvaluatorError:
         here = f"{self.game.name} position {self.game.to_text(s)!r}"
         return EvaluatorError(
-            f"the {self.evaluator.name} Eval finds {value} in {here}, outside the bounds {low} to {high} that it "
+            f"the {self.evaluator.name} evaluator finds {value} in {here}, outside the bounds {low} to {high} that it "
             "offers: clip it, as BoundedEval does"
         )
 
@@ -292,8 +296,8 @@ class PlainAlphaBeta:
         must_answer = left > 0 and game.forcing(s)
         best = -math.inf
         if not must_answer:
-            self.asked += 1
-            self.leaves += 1
+            self.eval_calls += 1
+            self.leaf_calls += 1
             best = self.evaluator.evaluate(s, player)
             if left <= 0 or best >= beta:
                 return best
@@ -302,7 +306,7 @@ class PlainAlphaBeta:
             child = game.result(s, a)
             self.budget.spend()
             if game.is_terminal(child):
-                self.leaves += 1
+                self.leaf_calls += 1
                 v = game.utility(child, player)
             elif game.to_play(child) == player:
                 v = self._quiet(child, left - 1, alpha, beta)
@@ -337,7 +341,7 @@ class PlainAlphaBeta:
     def _eval_score(self, s: State, player: int, a: Action) -> int:
         """How EVAL likes the position after `a`, which counts as a node."""
         self.budget.spend()
-        self.leaves += 1
+        self.leaf_calls += 1
         value = self.evaluator.evaluate(self.game.result(s, a), player)
         return eval_score(value, self.game.utility_range[1])
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         utility_mover,
     )
     from evallearn.compiled.records import SearchContext
-    from evallearn.search.common.repetition_kernel import third_time
+    from evallearn.search.common.repetition_kernel import is_third_occurrence
 
 INF = np.float32(np.inf)
 ZERO = np.float32(0)
@@ -40,8 +40,8 @@ def quiet_value(s, left, ply, alpha, beta, ctx: SearchContext, params):
     must_answer = left > 0 and ply < MAX_PLIES and forcing(s)
     best = -INF
     if not must_answer:
-        ctx.asked += 1
-        ctx.leaves += 1
+        ctx.eval_calls += 1
+        ctx.leaf_calls += 1
         best = evaluate_mover(s, params)
         if left <= 0 or ply >= MAX_PLIES or best >= beta:
             return best
@@ -57,10 +57,10 @@ def quiet_value(s, left, ply, alpha, beta, ctx: SearchContext, params):
         ctx.nodes += 1
         turned = ALTERNATES or to_play(child) != player
         if is_terminal(child):
-            ctx.leaves += 1
+            ctx.leaf_calls += 1
             v = utility_mover(child)
-        elif HAS_CLOCK and third_time(key(child), clock(child), ctx.n_past + ply + 1, ctx):
-            ctx.leaves += 1
+        elif HAS_CLOCK and is_third_occurrence(key(child), clock(child), ctx.n_history + ply + 1, ctx):
+            ctx.leaf_calls += 1
             v = ZERO
         elif turned:
             v = quiet_value(child, left - 1, ply + 1, -beta, -alpha, ctx, params)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from evallearn.compiled.hooks import quiet_value as quiet_value
     from evallearn.compiled.records import SearchContext
     from evallearn.search.alphabeta.tree_kernel import is_looked_at, look_at, value_mover
-    from evallearn.search.alphabeta.tree_kernel import tell as tell
+    from evallearn.search.alphabeta.tree_kernel import report_node as report_node
     from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
-    from evallearn.search.common.repetition_kernel import RETURN, third_time
+    from evallearn.search.common.repetition_kernel import RETURN, is_third_occurrence
 
 INF = np.float32(np.inf)
 
@@ -54,14 +54,14 @@ def search_root(s, depth, floor, ceiling, ctx: SearchContext, params):
     best = -INF
     best_index = np.int64(-1)
     n = ctx.n_root
-    put_off = 0
+    deferred = 0
     turn = 0
-    while turn < n + put_off:
-        i = np.int64(ctx.order[turn]) if turn < n else np.int64(ctx.put_off[0, turn - n])
+    while turn < n + deferred:
+        i = np.int64(ctx.order[turn]) if turn < n else np.int64(ctx.deferred[0, turn - n])
         a = np.int64(ctx.root_actions[i])
         if SHARED and 0 < turn < n and is_looked_at(k, a, depth, ctx):
-            ctx.put_off[0, put_off] = i
-            put_off += 1
+            ctx.deferred[0, deferred] = i
+            deferred += 1
             turn += 1
             continue
         turn += 1
@@ -118,20 +118,20 @@ def come_forward(index, ctx: SearchContext):
 
 
 @njit(cache=CACHE, nogil=True)
-def prepare(box, past):
+def prepare(box, history):
     """Write the root's actions; returns who is to play, or -2 if the game is over.
 
-    past: uint64[n, N_WORDS], the positions before it since the last move that cannot be taken back.
+    history: uint64[n, N_WORDS], the positions before it since the last move that cannot be taken back.
     """
     ctx: SearchContext = box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     over = is_terminal(s)
     if HAS_CLOCK:
-        ctx.n_past = min(len(past), CLOCK_LIMIT)
-        for i in range(ctx.n_past):
-            words = past[len(past) - ctx.n_past + i]
-            third_time(key(State(*to_fixed_tuple(words, N_WORDS))), i, i, ctx)
-        over = third_time(key(s), clock(s), ctx.n_past, ctx) or over
+        ctx.n_history = min(len(history), CLOCK_LIMIT)
+        for i in range(ctx.n_history):
+            words = history[len(history) - ctx.n_history + i]
+            is_third_occurrence(key(State(*to_fixed_tuple(words, N_WORDS))), i, i, ctx)
+        over = is_third_occurrence(key(s), clock(s), ctx.n_history, ctx) or over
     ctx.n_root = 0 if over else actions(s, ctx.root_actions)
     return np.int64(-2) if ctx.n_root == 0 else np.int64(to_play(s))
 
@@ -143,7 +143,7 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
     params = eval_box[0]
     s = State(*to_fixed_tuple(ctx.words, N_WORDS))
     begin(ctx.root_actions[ctx.best_index], ctx)
-    ctx.leaves = 0
+    ctx.leaf_calls = 0
     ctx.unsound = 0
     ctx.unproven = 0
     ctx.value_depth = 0
@@ -155,7 +155,7 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
     ctx.value = evaluate_mover(s, params)
     older = ctx.value
     for depth in range(1, max_depth + 1):
-        asked = ctx.asked
+        eval_calls = ctx.eval_calls
         near = older
         older = ctx.value
         floor = -INF
@@ -172,12 +172,17 @@ def deepen(box, eval_box, max_depth, stop_when_proven, win, margin):
             else:
                 finished = True
         if not finished:
-            if ctx.unfinished and not ctx.all_values and ctx.new_index >= 0 and ctx.new_index != ctx.best_index:
+            if (
+                ctx.use_partial_iteration
+                and not ctx.all_values
+                and ctx.new_index >= 0
+                and ctx.new_index != ctx.best_index
+            ):
                 take_unfinished(ctx)
             break
         keep_iteration(depth, ctx)
         ctx.value_depth = depth
-        ctx.exact = ctx.asked == asked
+        ctx.exact = ctx.eval_calls == eval_calls
         ctx.value = ctx.new_value
         ctx.best_index = ctx.new_index
         # At a fixed depth the answer is minimax's at that depth; otherwise a proven win or loss is enough.

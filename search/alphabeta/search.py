@@ -1,4 +1,4 @@
-"""Alpha-beta: H-minimax with pruning, on either floor."""
+"""Alpha-beta: H-minimax with pruning, on either backend."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evallearn.core.search import Limits, Search, SearchResult
 from evallearn.errors import SearchError, unknown
 from evallearn.search.alphabeta.options import Options
 from evallearn.search.alphabeta.plain import PlainAlphaBeta
-from evallearn.search.common.backend import Floor, eval_kernel
+from evallearn.search.common.backend import Backend, eval_kernel
 from evallearn.search.common.requirements import require_own_eval, require_two_player_zero_sum
 
 MOST_THREADS = 64
@@ -34,16 +34,17 @@ class AlphaBeta(Search[S, A]):
         table_bits: int = 18,
         keep_table: bool = False,
         threads: int = 1,
-        floor: Floor = "auto",
+        backend: Backend = "auto",
         **options: Any,
     ) -> None:
         """options: those of `evallearn.search.alphabeta.options.Options`, whose help says what each does.
 
         For nodes alone: table, killers, history, noisy_first, pvs, aspiration, bounds, order_by_eval. What is asked:
-        quiescence, extensions, is_cutoff. Unsound: null_move, late_moves, futility, loose_table, unfinished.
-        floor: "auto" takes the compiled floor if both the game and the Eval have one.
+        quiescence, extensions, is_cutoff. Unsound:
+        null_move, late_move_reductions, futility, path_independent_table, use_partial_iteration.
+        backend: "auto" takes the compiled backend if both the game and the evaluator have one.
 
-        On the compiled floor the table has 2**table_bits entries of 16 bytes. keep_table lets a search use what
+        On the compiled backend the table has 2**table_bits entries of 16 bytes. keep_table lets a search use what
         earlier ones of this object found: faster in a game, but then a node limit's answer depends on them. With
         `threads` that many share the table and the work.
         """
@@ -59,9 +60,9 @@ class AlphaBeta(Search[S, A]):
         if not 1 <= threads <= MOST_THREADS:
             raise SearchError(f"threads={threads}: give 1 to {MOST_THREADS}")
         self.game, self.evaluator = game, evaluator
-        kernel = eval_kernel(game, evaluator, floor)
+        kernel = eval_kernel(game, evaluator, backend)
         if threads > 1 and (kernel is None or not self.options.table):
-            why = "the plain floor has one" if kernel is None else "they help each other through the table"
+            why = "the Python backend has one" if kernel is None else "they help each other through the table"
             raise SearchError(f"threads={threads}: {why}; use threads=1")
         self._search: PlainAlphaBeta | CompiledAlphaBeta
         if kernel is None:
@@ -72,7 +73,7 @@ class AlphaBeta(Search[S, A]):
             self._search = CompiledAlphaBeta(
                 game, evaluator, kernel, self.options, table_bits=table_bits, keep_table=keep_table, threads=threads
             )
-        self.floor: Floor = "plain" if kernel is None else "compiled"
+        self.backend: Backend = "python" if kernel is None else "compiled"
 
     def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Deepen until a limit strikes. `seed` breaks ties at random; `action_values` asks for every root action."""

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
-"""Template: alpha-beta inside the tree, specialised to one game and one Eval; root_kernel.py begins it.
+"""Template: alpha-beta inside the tree, specialised to one game and one evaluator; root_kernel.py begins it.
 
 Everything a search carries is one record, `ctx` (`compiled.context`): every array argument more would cost the
 recursion about seven words and, in all, half of the speed. The algorithm is that of plain.py.
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         key,
         may_pass,
         noisy_actions,
-        note_node,
+        on_node,
         passed,
         quiet_value,
         result,
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
         shifted,
     )
     from evallearn.search.common.principal_variation import note_line
-    from evallearn.search.common.repetition_kernel import table_key, third_time
+    from evallearn.search.common.repetition_kernel import is_third_occurrence, table_key
 
 TABLE_FIRST, NOISY, KILLER_1, KILLER_2, HISTORY_CAP = 1 << 30, 1 << 29, (1 << 28) + 1, 1 << 28, 1 << 27
 INF = np.float32(np.inf)
@@ -93,10 +93,10 @@ def value_mover(s, depth, ply, alpha, beta, ctx: SearchContext, params):
         return ZERO
     ctx.nodes += 1
     if is_terminal(s):
-        ctx.leaves += 1
+        ctx.leaf_calls += 1
         return utility_mover(s)
-    if HAS_CLOCK and third_time(key(s), clock(s), ctx.n_past + ply, ctx):
-        ctx.leaves += 1
+    if HAS_CLOCK and is_third_occurrence(key(s), clock(s), ctx.n_history + ply, ctx):
+        ctx.leaf_calls += 1
         return ZERO
     high = INF
     if HAS_BOUNDS:
@@ -113,44 +113,44 @@ def value_mover(s, depth, ply, alpha, beta, ctx: SearchContext, params):
     if is_cutoff(s, depth) or ply >= MAX_PLIES:
         if SELECTIVE:
             return quiet_value(s, ctx.quiescence, ply, alpha, beta, ctx, params)
-        ctx.asked += 1
-        ctx.leaves += 1
+        ctx.eval_calls += 1
+        ctx.leaf_calls += 1
         return evaluate_mover(s, params)
     table_action = np.int64(-1)
     k = np.uint64(0)
     if ctx.use_table:
-        if ctx.loose_table:
-            k = ctx.path[ctx.n_past + ply] if HAS_CLOCK else key(s)
+        if ctx.path_independent_table:
+            k = ctx.path[ctx.n_history + ply] if HAS_CLOCK else key(s)
         else:
-            k = table_key(s, depth, ctx.n_past + ply, ctx) if HAS_CLOCK else key(s)
+            k = table_key(s, depth, ctx.n_history + ply, ctx) if HAS_CLOCK else key(s)
             if SELECTIVE:
                 k ^= mix64(np.uint64(ctx.extended[ply]))  # how far a line may still be lengthened
         found = find(ctx.table_address, ctx.table_mask, k, ctx.readable_age)
         if found != NOTHING:
             table_action = action_of(found)
             proven = is_proven(found)
-            deeper = ctx.loose_table and depth_of(found) > depth
+            deeper = ctx.path_independent_table and depth_of(found) > depth
             if depth_of(found) == depth or (proven and depth_of(found) < depth) or deeper:
                 v = value_of(found)
                 bound = bound_of(found)
                 if bound == EXACT or (bound == LOWER and v >= beta) or (bound == UPPER and v <= alpha):
-                    if not proven or ctx.loose_table:
-                        ctx.asked += 1
-                    ctx.unsound += ctx.loose_table
+                    if not proven or ctx.path_independent_table:
+                        ctx.eval_calls += 1
+                    ctx.unsound += ctx.path_independent_table
                     if HAS_CLOCK and abs(v) >= ctx.win:
-                        ctx.unproven += ctx.loose_table
+                        ctx.unproven += ctx.path_independent_table
                     if bound == EXACT:
                         ctx.pv[ply, 0] = table_action
                         ctx.pv_length[ply] = 1
                     return v
-    forced = SELECTIVE and (ctx.futility or ctx.late_moves) and forcing(s)
+    forced = SELECTIVE and (ctx.futility or ctx.late_move_reductions) and forcing(s)
     static = INF
     judged = SELECTIVE and ctx.futility and not forced
     if judged:
         static = evaluate_mover(s, params) / ctx.win
         if 0 < depth <= FUTILITY_DEPTH and ctx.win * shifted(static, -FUTILITY[depth]) >= beta:
             ctx.unsound += 1
-            ctx.asked += 1
+            ctx.eval_calls += 1
             return ctx.win * static
     if SELECTIVE and ctx.null_move:
         ctx.passed[ply] = 0
@@ -164,7 +164,7 @@ def value_mover(s, depth, ply, alpha, beta, ctx: SearchContext, params):
                 return ZERO
             if v >= beta:
                 ctx.unsound += 1
-                ctx.asked += 1  # a move was not made, so nothing is proven
+                ctx.eval_calls += 1  # a move was not made, so nothing is proven
                 ctx.unproven += beta >= ctx.win
                 return beta
     row = ctx.actions[ply]
@@ -179,18 +179,18 @@ def value_mover(s, depth, ply, alpha, beta, ctx: SearchContext, params):
         score_by_eval(s, n, player, ply, ctx, params)
         if ctx.stop != 0:
             return ZERO
-    asked = ctx.asked
+    eval_calls = ctx.eval_calls
     alpha0 = alpha
     best = -INF
     best_action = np.int64(-1)
-    reducible = SELECTIVE and ctx.late_moves and depth >= LATE_DEPTH and not forced
-    hope = INF
+    reducible = SELECTIVE and ctx.late_move_reductions and depth >= LATE_DEPTH and not forced
+    futility_value = INF
     if judged and 0 < depth <= FUTILITY_DEPTH:
-        hope = ctx.win * shifted(static, FUTILITY[depth])
+        futility_value = ctx.win * shifted(static, FUTILITY[depth])
     searched = 0
-    put_off = 0
+    deferred = 0
     turn = 0
-    while turn < n + put_off:
+    while turn < n + deferred:
         late = False
         if turn < n:
             if ordered:
@@ -208,38 +208,38 @@ def value_mover(s, depth, ply, alpha, beta, ctx: SearchContext, params):
                 row[turn] = forward
             a = np.int64(row[turn])
             if SHARED and turn > 0 and depth >= DEFER_DEPTH and is_looked_at(k, a, depth, ctx):
-                ctx.put_off[ply, put_off] = a
-                put_off += 1
+                ctx.deferred[ply, deferred] = a
+                deferred += 1
                 turn += 1
                 continue
         else:
-            a = np.int64(ctx.put_off[ply, turn - n])
+            a = np.int64(ctx.deferred[ply, turn - n])
         turn += 1
         child = result(s, a)
         turned = ALTERNATES or to_play(child) != player
-        if SELECTIVE and hope <= alpha and late and searched > 0 and not forcing(child):
+        if SELECTIVE and futility_value <= alpha and late and searched > 0 and not forcing(child):
             ctx.unsound += 1
-            ctx.asked += 1
-            best = max(best, hope)
+            ctx.eval_calls += 1
+            best = max(best, futility_value)
             continue
         if SHARED and depth >= DEFER_DEPTH:
             look_at(k, a, depth, ctx, True)
         narrow = beta
         if ctx.use_pvs and searched > 0:
             narrow = min(beta, np.nextafter(alpha, INF))
-        less = 0
+        reduction = 0
         if SELECTIVE and reducible and late and searched >= LATE_FROM and not forcing(child):
-            less = late_reduction(depth, searched)
+            reduction = late_reduction(depth, searched)
         while True:  # once, or again if a late or a narrow look was not enough
             if turned:
-                v = -value_mover(child, depth - 1 - less, ply + 1, -narrow, -alpha, ctx, params)
+                v = -value_mover(child, depth - 1 - reduction, ply + 1, -narrow, -alpha, ctx, params)
             else:
-                v = value_mover(child, depth - 1 - less, ply + 1, alpha, narrow, ctx, params)
+                v = value_mover(child, depth - 1 - reduction, ply + 1, alpha, narrow, ctx, params)
             if v <= alpha or ctx.stop != 0:
-                ctx.unsound += less > 0
+                ctx.unsound += reduction > 0
                 break
-            if less > 0:
-                less = 0
+            if reduction > 0:
+                reduction = 0
             elif narrow < beta and v < beta:
                 narrow = beta
             else:
@@ -261,22 +261,27 @@ def value_mover(s, depth, ply, alpha, beta, ctx: SearchContext, params):
                 if HAS_BOUNDS and v >= high:
                     break
     if NOTES:
-        tell(s, best, ply, alpha0, beta, ctx, params)
+        report_node(s, best, ply, alpha0, beta, ctx, params)
     if ctx.use_table and depth >= LOWEST_DEPTH:
         bound = EXACT if alpha0 < best < beta else (LOWER if best >= beta else UPPER)
-        store(ctx.table_address, ctx.table_mask, k, pack(best, best_action, depth, bound, ctx.asked == asked, ctx.age))
+        store(
+            ctx.table_address,
+            ctx.table_mask,
+            k,
+            pack(best, best_action, depth, bound, ctx.eval_calls == eval_calls, ctx.age),
+        )
     return best
 
 
 @njit(nogil=True)
-def tell(s, value, ply, alpha, beta, ctx: SearchContext, params):
-    """note_node, where EVAL could be asked: in the midst of an exchange it would learn that pieces are worth little."""
+def report_node(s, value, ply, alpha, beta, ctx: SearchContext, params):
+    """on_node, where EVAL could be asked: in the midst of an exchange it would learn that pieces are worth little."""
     if SELECTIVE and ctx.quiescence > 0:
         static = evaluate_mover(s, params)
         above = np.nextafter(static, INF)
         if forcing(s) or quiet_value(s, ctx.quiescence, ply, static, above, ctx, params) > static:
             return
-    note_node(s, value, alpha, beta, params)
+    on_node(s, value, alpha, beta, params)
 
 
 @njit(nogil=True)
@@ -321,7 +326,7 @@ def score_by_eval(s, n, player, ply, ctx: SearchContext, params):
             ctx.stop = 1
             return
         ctx.nodes += 1
-        ctx.leaves += 1
+        ctx.leaf_calls += 1
         child = result(s, np.int64(row[i]))
         v = np.float64(utility_mover(child) if is_terminal(child) else evaluate_mover(child, params))
         turned = ALTERNATES or to_play(child) != player

@@ -1,4 +1,4 @@
-"""Iterative deepening for the searches of the upper floor: limits, ties and the result are the same for all."""
+"""Iterative deepening for the searches of the Python backend: limits, ties and the result are the same for all."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Line = tuple[Action, ...]
 class Deepening(ABC):
     """A search that looks at all lines up to the cutoff, one depth after the other until a limit strikes.
 
-    Depth counts the players' moves; a roll of the dice is free. So depth 1 asks the Eval right after the own move.
+    Depth counts the players' moves; a roll of the dice is free. So depth 1 asks the evaluator right after the own move.
     """
 
     prunes: bool = False
@@ -35,7 +35,7 @@ class Deepening(ABC):
         require_own_eval(game, evaluator)
         self.game, self.evaluator, self.is_cutoff = game, evaluator, is_cutoff
         self.certain: tuple[float, ...] = game.utility_range if is_minimax(game) else ()
-        """Values that only the end of the game can have told, since an Eval lies strictly between them."""
+        """Values that only the end of the game can have told, since an evaluator lies strictly between them."""
 
     @abstractmethod
     def root_values(self, s: State, depth: int) -> list[tuple[float, Line]]:
@@ -63,7 +63,7 @@ class Deepening(ABC):
         """
         require_decision(self.game, s)
         self.budget = Budget(limits.nodes, limits.seconds)
-        self.asked = self.ended = self.recalled = 0  # EVALs, UTILITYs, earlier EVALs that a table answered for
+        self.eval_calls = self.ended = self.recalled = 0  # EVALs, UTILITYs, earlier EVALs that a table answered for
         self.player, actions = self.game.to_play(s), self.game.actions(s)
         self.ranks, self.all_values = tie_ranks(len(actions), seed), action_values
         self.found: list[tuple[float, Line]] = []
@@ -71,11 +71,11 @@ class Deepening(ABC):
         self.begin(s, seed)
         try:
             for d in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
-                before = self.asked + self.recalled
+                before = self.eval_calls + self.recalled
                 self.budget.spend()
                 found = self.root_values(s, d)
                 first = max((value, -self.ranks[i], i) for i, (value, _) in enumerate(found))
-                done = self.asked + self.recalled == before
+                done = self.eval_calls + self.recalled == before
                 self.found, best, depth, exact = found, first[-1], d, done  # at once: Ctrl-C may come between lines
                 if exact:
                     break
@@ -97,7 +97,7 @@ class Deepening(ABC):
             exact=proven,
             seconds=self.budget.seconds,
             action_values={a: v for a, (v, _) in zip(actions, self.found, strict=True)} if told else None,
-            leaves=self.asked + self.ended,
+            leaf_calls=self.eval_calls + self.ended,
             standard_error=error,
             value_depth=depth,
             values=self.values(s, best, value),

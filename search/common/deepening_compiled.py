@@ -1,4 +1,4 @@
-"""What the deepening searches of the compiled floor share: warming up, limits, ties, and the result."""
+"""What the deepening searches of the compiled backend share: warming up, limits, ties, and the result."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class CompiledDeepening:
         what: str,
         *made: ModuleType,
     ) -> None:
-        """Specialise the template, which may use other templates that were `made` before."""
+        """Specialise the template, which may use other templates that were `metadata` before."""
         rules = game.rules
         assert rules is not None
         self.game, self.evaluator, self.box, self.what = game, evaluator, box, what
@@ -81,7 +81,7 @@ class CompiledDeepening:
         )
         self.cuts_at_depth = is_cutoff is cut_at_depth
         self.certain: tuple[float, ...] = game.utility_range if is_minimax(game) else ()
-        """Values that only the end of the game can have told, since an Eval lies strictly between them."""
+        """Values that only the end of the game can have told, since an evaluator lies strictly between them."""
         self.params = kernel.params.copy()
         self.at = {name: box[name] for name in box.dtype.names or ()}
         self.row = {name: box[name][0] for name in ("words", "ranks", "values", "line")}
@@ -90,7 +90,7 @@ class CompiledDeepening:
 
     def warm_up(self, recursive: Kernel) -> None:
         """Compile. recursive: the kernel that calls itself."""
-        what = f"{self.what} for {self.game.name} with the {self.evaluator.name} Eval"
+        what = f"{self.what} for {self.game.name} with the {self.evaluator.name} evaluator"
         once = Limits(depth=1, nodes=WARM_UP_NODES)
         warm_up(self.game, what, self.kernels.deepen, recursive, lambda s: self.search(s, once, seed=None))
 
@@ -138,7 +138,7 @@ class CompiledDeepening:
             exact=proven,
             seconds=perf_counter() - start,
             action_values=dict(zip(actions, values, strict=True)) if action_values and depth else None,
-            leaves=int(at["asked"][0] + at["ended"][0]),
+            leaf_calls=int(at["eval_calls"][0] + at["ended"][0]),
             standard_error=self.standard_error(),
             value_depth=depth,
             values=self.values(s, player, value, depth),

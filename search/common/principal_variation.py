@@ -15,7 +15,7 @@ from evallearn.compiled.bits import jitable
 def begin(first, ctx):
     """Nothing is known yet but the action that is tried first."""
     ctx.nodes = 0
-    ctx.asked = 0
+    ctx.eval_calls = 0
     ctx.depth = 0
     ctx.exact = 0
     ctx.line[0] = first

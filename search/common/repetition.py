@@ -11,9 +11,9 @@ from evallearn.core.rules import Rules
 TEMPLATE = Path(__file__).with_name("repetition_kernel.py")
 
 
-def looking_back(rules: Rules, *, cuts_at_depth: bool = True) -> ModuleType:
+def repetition_kernels(rules: Rules, *, cuts_at_depth: bool = True) -> ModuleType:
     """Return the specialised template of `repetition_kernel.py`.
 
-    It holds `occurred`, `third_time`, `table_key`, `remember` and RETURN.
+    It holds `occurred`, `is_third_occurrence`, `table_key`, `push_history` and RETURN.
     """
     return specialise(TEMPLATE, rules, CUTS_AT_DEPTH=cuts_at_depth)

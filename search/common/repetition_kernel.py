@@ -37,7 +37,7 @@ def occurred(k, since, here, ctx):
 
 
 @njit(nogil=True)
-def third_time(k, since, here, ctx: SearchContext):
+def is_third_occurrence(k, since, here, ctx: SearchContext):
     """Return True if position `k`, which becomes number `here` of the path, was there twice before."""
     since = min(since, here)
     seen = occurred(k, since, here, ctx)
@@ -59,20 +59,20 @@ def table_key(s, depth, here, ctx: SearchContext):
     beyond_repetition = since + depth < 2 * RETURN or (depth <= RETURN and ctx.doubled[here] == 0)
     if CUTS_AT_DEPTH and beyond_count and beyond_repetition:
         return ctx.path[here]
-    past = mix64(np.uint64(clock(s)))
+    history = mix64(np.uint64(clock(s)))
     for i in range(here - since, here):  # a sum: what counts is which positions were there, not in which order
-        past += mix64(ctx.path[i])
-    return ctx.path[here] ^ mix64(past)
+        history += mix64(ctx.path[i])
+    return ctx.path[here] ^ mix64(history)
 
 
 @njit(nogil=True)
-def remember(s, after, past, n):
+def push_history(s, after, history, n):
     """Update the past after the move from `s` to `after` was played, and return the new n.
 
-    past[:n], the positions since the last move that cannot be taken back, goes on with `s` or starts anew.
+    history[:n], the positions since the last move that cannot be taken back, goes on with `s` or starts anew.
     """
     if clock(after) == 0:
         return 0
     for i, word in enumerate(s):
-        past[n, i] = word
+        history[n, i] = word
     return n + 1

@@ -23,7 +23,7 @@ def require_game(game: object) -> None:
     if not isinstance(game, Game):
         given = repr(game) if isinstance(game, str) else f"a {type(game).__name__}"
         raise SearchError(
-            f"a search was given {given} as its game: give get_game('NAME') or a game of your own, then an Eval"
+            f"a search was given {given} as its game: give get_game('NAME') or a game of your own, then an evaluator"
         )
 
 
@@ -57,13 +57,15 @@ def values_to_all(game: Game, player: int, value: float) -> tuple[float, ...] | 
 
 
 def require_own_eval(game: Game, evaluator: Evaluator) -> None:
-    """Refuse what is no Eval, and an Eval that was made for another game."""
+    """Refuse what is no evaluator, and an evaluator that was made for another game."""
     require_game(game)
     if not isinstance(evaluator, Evaluator):
-        remedy = "FunctionEval(game, function)" if callable(evaluator) else "LinearEval.from_heuristic(game, name)"
-        raise SearchError(f"a search was given a {type(evaluator).__name__} as its Eval: write {remedy}")
+        remedy = "FunctionEval(game, function)" if callable(evaluator) else "heuristic(game, name)"
+        raise SearchError(f"a search was given a {type(evaluator).__name__} as its evaluator: write {remedy}")
     if evaluator.game.plays != game.plays:
-        raise SearchError(f"the {evaluator.name} Eval is of {evaluator.game.name}, not of {game.name}: choose another")
+        raise SearchError(
+            f"the {evaluator.name} evaluator is of {evaluator.game.name}, not of {game.name}: choose another"
+        )
 
 
 def tie_ranks(n: int, seed: int | None) -> list[int]:

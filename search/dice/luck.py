@@ -1,8 +1,8 @@
 """What a roll of the dice is worth, and how lucky it was: for games of two players, zero-sum, with dice.
 
-The luck of a roll is its value less the mean over all rolls, by whatever Eval. Given the position its mean is zero, so
-that the luck of a whole game may be taken off its result without a bias, whoever judges and however badly: a better
-judge takes more of the noise away.
+The luck of a roll is its value less the mean over all rolls, by whatever evaluator. Given the position its mean is
+zero, so that the luck of a whole game may be taken off its result without a bias, whoever judges and however badly: a
+better judge takes more of the noise away.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evallearn.compiled.specialise import compiling, specialise
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import CHANCE, Action, Game, State
 from evallearn.errors import SearchError
-from evallearn.search.common.backend import Floor, eval_kernel
+from evallearn.search.common.backend import Backend, eval_kernel
 
 TEMPLATE = Path(__file__).with_name("luck_kernel.py")
 
@@ -23,14 +23,14 @@ TEMPLATE = Path(__file__).with_name("luck_kernel.py")
 class Rolls:
     """Judges every roll of a position by the best move after it, one ply deep."""
 
-    def __init__(self, game: Game, evaluator: Evaluator, floor: Floor = "auto") -> None:
+    def __init__(self, game: Game, evaluator: Evaluator, backend: Backend = "auto") -> None:
         if not game.has_chance or game.n_players != 2 or not game.zero_sum:
             raise SearchError(f"luck is measured in two-player zero-sum games with dice; {game.name} is none")
         self.game, self.evaluator = game, evaluator
-        kernel = eval_kernel(game, evaluator, floor)
+        kernel = eval_kernel(game, evaluator, backend)
         self.compiled = None if kernel is None else _CompiledRolls(game, evaluator, kernel)
-        if floor == "auto" and hasattr(evaluator, "roll_values"):  # an engine that judges a whole roll at once
-            self.values = evaluator.roll_values  # type: ignore[method-assign]  # the Eval's own is quicker
+        if backend == "auto" and hasattr(evaluator, "roll_values"):  # an engine that judges a whole roll at once
+            self.values = evaluator.roll_values  # type: ignore[method-assign]  # the evaluator's own is quicker
 
     def values(self, s: State) -> dict[Action, tuple[float, float]]:
         """{outcome: (probability, value to player 0)} of the roll that is due in `s`."""
@@ -71,7 +71,7 @@ class _CompiledRolls:
         self.game, self.params = game, kernel.params.copy()
         self.kernels = specialise(TEMPLATE, rules, one_ply(rules, kernel))
         self.box = LuckContext.one(words=rules.n_words, width=rules.max_actions, rolls=rules.max_outcomes)
-        with compiling(f"the luck of {game.name} with the {evaluator.name} Eval", self.kernels.judge):
+        with compiling(f"the luck of {game.name} with the {evaluator.name} evaluator", self.kernels.judge):
             self.values(_first_roll(game))
 
     def values(self, s: State) -> dict[Action, tuple[float, float]]:

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
-"""Template: what each roll is worth, specialised to one game and one Eval."""
+"""Template: what each roll is worth, specialised to one game and one evaluator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numba.np.unsafe.ndarray import to_fixed_tuple
 
 if TYPE_CHECKING:
     from evallearn.compiled.hooks import CACHE, N_WORDS, State, chances, is_terminal, result, to_play
-    from evallearn.compiled.one_ply_kernel import best_action, worth
+    from evallearn.compiled.one_ply_kernel import best_action, value_of
     from evallearn.compiled.records import LuckContext
 
 CHANCE = -1
@@ -22,7 +22,7 @@ def after_best_move(s, ctx: LuckContext, params):
     """Return what `s` is worth to player 0 if the mover takes the action that looks best."""
     mover = to_play(s)
     if is_terminal(s) or mover == CHANCE:
-        return worth(s, np.int64(0), params)
+        return value_of(s, np.int64(0), params)
     _, value, _ = best_action(s, ctx.actions, params)
     return value if mover == 0 else -value
 

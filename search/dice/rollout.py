@@ -1,7 +1,7 @@
-"""A position with dice is played to the end, an Eval choosing every move and judging the luck of every roll.
+"""A position with dice is played to the end, an evaluator choosing every move and judging the luck of every roll.
 
-Not `montecarlo`, whose playouts move at random. The luck of a roll is what the Eval thinks of the position after the
-best move, less the mean over all rolls. `evallearn.arena.rollout` makes a value of many such games.
+Not `montecarlo`, whose playouts move at random. The luck of a roll is what the evaluator thinks of the position after
+the best move, less the mean over all rolls. `evallearn.arena.rollout` makes a value of many such games.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from evallearn.core.game import CHANCE, Game, State
 from evallearn.core.rng import SplitMix64, scramble
 from evallearn.core.settings import whole
 from evallearn.errors import SearchError
-from evallearn.search.common.backend import Floor, eval_kernel
+from evallearn.search.common.backend import Backend, eval_kernel
 from evallearn.search.common.deepening_compiled import NO_LIMIT
 from evallearn.search.common.requirements import require_own_eval, require_unfinished
 from evallearn.search.montecarlo.playouts import longest_playout
@@ -34,7 +34,7 @@ class Rolled(NamedTuple):
     """One game of a rollout, to the player who asks."""
 
     value: float
-    """What came out: the utility, or what the Eval thinks where it was cut."""
+    """What came out: the utility, or what the evaluator thinks where it was cut."""
     luck: float
     """What the dice gave."""
     cut: bool
@@ -51,7 +51,7 @@ class DiceRollout:
     seed: int = 1
     truncate: int | None = None
     """Moves, of all players, after which a game is cut; None: never."""
-    floor: Floor = "auto"
+    backend: Backend = "auto"
     _kernel: _Plain | _Compiled | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class DiceRollout:
         Each has dice of its own, whoever plays it and when.
         """
         if self._kernel is None:
-            kernel = eval_kernel(self.game, self.evaluator, self.floor, forgetful="a rollout")
+            kernel = eval_kernel(self.game, self.evaluator, self.backend, forgetful="a rollout")
             self._kernel = _Plain(self) if kernel is None else _Compiled(self, kernel)
         return [self._kernel.play(scramble(scramble(self.seed) + n)) for n in numbers]
 
@@ -130,7 +130,7 @@ class _Compiled:
         self.box = RolloutContext.one(words=rules.n_words, width=rules.max_actions, rolls=rules.max_outcomes)
         self.box["words"][0] = game.encode(job.s)
         self.box["moves"], self.box["plies"] = job.truncate or NO_LIMIT, longest_playout(game)
-        with compiling(f"rollouts of {game.name} with the {job.evaluator.name} Eval", self.kernels.play):
+        with compiling(f"rollouts of {game.name} with the {job.evaluator.name} evaluator", self.kernels.play):
             self.play(0)
 
     def play(self, seed: int) -> Rolled:

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
-"""Template: a game with dice to its end, an Eval choosing the moves and judging the luck.
+"""Template: a game with dice to its end, an evaluator choosing the moves and judging the luck.
 
-`ctx` is the record of rollout.py, where the plain floor is too: both play the same games to the last bit.
+`ctx` is the record of rollout.py, where the Python backend is too: both play the same games to the last bit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evallearn.compiled.rng import GOLDEN, drawn, mix64
 
 if TYPE_CHECKING:
     from evallearn.compiled.hooks import CACHE, N_WORDS, State, chances, is_terminal, result, to_play
-    from evallearn.compiled.one_ply_kernel import best_action, worth
+    from evallearn.compiled.one_ply_kernel import best_action, value_of
     from evallearn.compiled.records import RolloutContext
 
 CHANCE = -1
@@ -58,7 +58,7 @@ def play(box, eval_box, player, rng):
         for i in range(n):
             t = result(s, np.int64(ctx.outcomes[i]))
             u = best_move(t, ctx, params) if is_choice(t) else t
-            value = worth(u, player, params)
+            value = value_of(u, player, params)
             mean += ctx.odds[i] * value
             if i == chosen:
                 lucky = value
@@ -66,4 +66,4 @@ def play(box, eval_box, player, rng):
                 after = u
         ctx.luck += lucky - mean
         s = after
-    ctx.value = worth(s, player, params)
+    ctx.value = value_of(s, player, params)

@@ -1,4 +1,4 @@
-"""Expectiminimax on the compiled floor: the kernel of tree_kernel.py, specialised to a game and an Eval."""
+"""Expectiminimax on the compiled backend: the kernel of tree_kernel.py, specialised to a game and an evaluator."""
 
 from __future__ import annotations
 

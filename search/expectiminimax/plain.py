@@ -31,8 +31,8 @@ class Filtered(Deepening):
         actions = self.game.actions(s)
         if self.width is None or depth < 2 or len(actions) <= self.width:
             return actions
-        worths = [self._prospect(self.game.result(s, a), self.game.to_play(s)) for a in actions]
-        order = sorted(range(len(actions)), key=lambda i: -worths[i])  # equal ones keep the game's order
+        prospects = [self._prospect(self.game.result(s, a), self.game.to_play(s)) for a in actions]
+        order = sorted(range(len(actions)), key=lambda i: -prospects[i])  # equal ones keep the game's order
         return [actions[i] for i in order[: self.width]]
 
     def _prospect(self, s: State, mover: int) -> float:
@@ -40,7 +40,7 @@ class Filtered(Deepening):
         if self.game.is_terminal(s):
             self.ended += 1
             return self.game.utility(s, mover)
-        self.asked += 1
+        self.eval_calls += 1
         return self.evaluator.evaluate(s, mover)
 
     def root_width(self, s: State, depth: int) -> int:
@@ -74,7 +74,7 @@ class PlainExpectiminimax(Filtered):
             self.ended += 1
             return game.utility(s, self.player), ()
         if self.is_cutoff(s, depth_left):
-            self.asked += 1
+            self.eval_calls += 1
             return self.evaluator.evaluate(s, self.player), ()
         if game.to_play(s) == CHANCE:
             mean = 0.0

@@ -3,7 +3,7 @@
 
 The roll at `ply` has the outcomes ctx.outcomes[ply, i] of probability ctx.odds[ply, i], each worth at least
 ctx.low[ply, i] and at most ctx.high[ply, i]; so their mean lies between ctx.least[ply] and ctx.most[ply].
-`Roll` in star.py is the same upstairs.
+`Roll` in star.py is the same in plain Python.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Expectiminimax: minimax with dice, pruned by Star1 or Star2, with a table, exact or on samples, on either floor."""
+"""Expectiminimax: minimax with dice, pruned by Star1 or Star2, with a table, exact or on samples, on either backend."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evallearn.core.memory import require_memory
 from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.core.settings import whole
 from evallearn.errors import SearchError
-from evallearn.search.common.backend import Floor, eval_kernel
+from evallearn.search.common.backend import Backend, eval_kernel
 from evallearn.search.common.requirements import cut_at_depth, require_own_eval
 from evallearn.search.expectiminimax.plain import PlainExpectiminimax
 from evallearn.search.expectiminimax.star import Pruning, Star
@@ -23,8 +23,8 @@ class Expectiminimax(Search[S, A]):
 
     What it promises, whatever pruning and table: at a finished depth d the value and the action are those of
     `PlainExpectiminimax`, the textbook's, at depth d, to the last bit; equal actions go to the earlier one (or, with a
-    seed, to a random one). It relies on the Eval to lie between the worst loss and the best win of the game.
-    The Eval's values matter here, not only their order: they are averaged.
+    seed, to a random one). It relies on the evaluator to lie between the worst loss and the best win of the game.
+    The evaluator's values matter here, not only their order: they are averaged.
 
     With `samples` it is an estimate: where a roll has more outcomes than that, so many are drawn, with replacement, and
     their mean is taken. The throws follow from the seed (0 if there is none) and the position, so that all that was
@@ -33,9 +33,9 @@ class Expectiminimax(Search[S, A]):
     rolls and choices carried on to the root. It does not tell the bias: who chooses the best of several estimates
     expects too much.
 
-    With `width` it looks only at so many actions wherever two or more plies are left: those that the Eval likes best
-    right after them, as programs of backgammon do (a move filter). Then all of this holds of the tree that is left;
-    whoever asks for the values of all root actions gets them, for the filter begins below the root.
+    With `width` it looks only at so many actions wherever two or more plies are left: those that the evaluator likes
+    best right after them, as programs of backgammon do (a move filter). Then all of this holds of the tree that is
+    left; whoever asks for the values of all root actions gets them, for the filter begins below the root.
     """
 
     def __init__(
@@ -49,13 +49,13 @@ class Expectiminimax(Search[S, A]):
         width: int | None = None,
         is_cutoff: IsCutoff = cut_at_depth,
         table_bits: int = 18,
-        floor: Floor = "auto",
+        backend: Backend = "auto",
     ) -> None:
-        """is_cutoff(s, depth_left) says where the Eval is asked; on the compiled floor Numba must understand it.
+        """is_cutoff(s, depth_left) says where the evaluator is asked; on the compiled backend Numba must understand it.
 
         samples: outcomes drawn at a roll with more of them. width: actions that are followed; None: all.
-        table_bits: the compiled table has 2**table_bits entries of 32 bytes. floor: "auto" takes the compiled floor if
-        both the game and the Eval have one.
+        table_bits: the compiled table has 2**table_bits entries of 32 bytes. backend: "auto" takes the compiled backend
+        if both the game and the evaluator have one.
         """
         if game.n_players > 2 or (game.n_players == 2 and not game.zero_sum):
             why = f"has {game.n_players} players" if game.n_players > 2 else "is not zero-sum"
@@ -75,7 +75,7 @@ class Expectiminimax(Search[S, A]):
             raise SearchError(f"table_bits={table_bits}: give 0 to 30 (2**table_bits entries of 32 bytes)")
         require_memory(32 << table_bits, f"table_bits={table_bits}")
         self.game, self.evaluator = game, evaluator
-        kernel = eval_kernel(game, evaluator, floor, "expectiminimax")
+        kernel = eval_kernel(game, evaluator, backend, "expectiminimax")
         self._search: PlainExpectiminimax | Star | CompiledExpectiminimax
         if kernel is not None:
             from evallearn.search.expectiminimax.compiled import CompiledExpectiminimax
@@ -90,7 +90,7 @@ class Expectiminimax(Search[S, A]):
             self._search = Star(
                 game, evaluator, pruning=pruning, table=table, samples=samples, width=width, is_cutoff=is_cutoff
             )
-        self.floor: Floor = "plain" if kernel is None else "compiled"
+        self.backend: Backend = "python" if kernel is None else "compiled"
 
     def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Deepen until a limit strikes. `seed` breaks ties at random; `action_values` asks for every root action."""

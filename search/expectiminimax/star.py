@@ -1,4 +1,4 @@
-"""Star1 and Star2: alpha-beta through the dice (Ballard 1983; Hauk, Buro & Schaeffer 2004), on the upper floor.
+"""Star1 and Star2: alpha-beta through the dice (Ballard 1983; Hauk, Buro & Schaeffer 2004), on the Python backend.
 
 A roll is worth the mean of its outcomes, and each of these lies between the worst loss and the best win. So once some
 outcomes are known, the others can move the mean only so far: often not into the window, and then the rest is cut
@@ -45,7 +45,7 @@ class Stored(NamedTuple):
     depth: int
     bound: int
     proven: bool
-    """No Eval was asked: true for every greater depth too."""
+    """No evaluator was asked: true for every greater depth too."""
     found: Found
     action: Action | None
 
@@ -191,7 +191,7 @@ class Star(Filtered):
             self.ended += 1
             return Found(game.utility(s, self.player))
         if self.is_cutoff(s, depth):
-            self.asked += 1
+            self.eval_calls += 1
             return Found(self.evaluator.evaluate(s, self.player))
         stored = self.table.get(s)
         if stored and (stored.depth == depth or (stored.proven and stored.depth < depth)):
@@ -199,7 +199,7 @@ class Star(Filtered):
             if stored.bound == EXACT or (stored.bound == LOWER and v >= beta) or (stored.bound == UPPER and v <= alpha):
                 self.recalled += not stored.proven
                 return stored.found
-        before = self.asked + self.recalled
+        before = self.eval_calls + self.recalled
         action = None
         if game.to_play(s) == CHANCE:
             found, bound = self._mean(s, depth, ply, alpha, beta)
@@ -208,7 +208,7 @@ class Star(Filtered):
         if self.use_table:
             line = (action,) if bound == EXACT and action is not None else ()
             known = Found(found.value, line, found.variance)
-            self.table[s] = Stored(depth, bound, self.asked + self.recalled == before, known, action)
+            self.table[s] = Stored(depth, bound, self.eval_calls + self.recalled == before, known, action)
         return found
 
     # --- a player chooses --------------------------------------------------------------------------------------------

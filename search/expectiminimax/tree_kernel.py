@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
-"""Template: expectiminimax specialised to one game and one Eval.
+"""Template: expectiminimax specialised to one game and one evaluator.
 
 Everything a search carries is one record, `ctx` (`compiled.context`). The algorithm is that of star.py, node for node;
 all values are those to `ctx.player`, who is to move at the root.
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         is_cutoff,
         is_terminal,
         key,
+        observer,
         result,
         to_play,
         utility_player,
-        viewer,
     )
     from evallearn.compiled.records import ExpectiminimaxContext
     from evallearn.search.common.principal_variation import begin, keep_iteration, note_line
@@ -64,7 +64,7 @@ def value(s, depth, ply, alpha, beta, ctx: ExpectiminimaxContext, params):
         ctx.ended += 1
         return np.float64(utility_player(s, ctx.player))
     if is_cutoff(s, depth) or ply >= MAX_PLIES:
-        ctx.asked += 1
+        ctx.eval_calls += 1
         return np.float64(evaluate_player(s, ctx.player, params))
     mover = to_play(s)
     k = np.uint64(0)
@@ -86,7 +86,7 @@ def value(s, depth, ply, alpha, beta, ctx: ExpectiminimaxContext, params):
                         ctx.pv[ply, 0] = table_action
                         ctx.pv_length[ply] = 1
                     return v
-    before = ctx.asked + ctx.recalled
+    before = ctx.eval_calls + ctx.recalled
     best_action = np.int64(-1)
     bound = np.int64(EXACT)
     if HAS_CHANCE and mover == CHANCE:
@@ -180,7 +180,7 @@ def value(s, depth, ply, alpha, beta, ctx: ExpectiminimaxContext, params):
         entry.variance = ctx.variance[ply]
         entry.depth = depth
         entry.action = best_action
-        entry.flag = bound if ctx.asked + ctx.recalled != before else bound | PROVEN
+        entry.flag = bound if ctx.eval_calls + ctx.recalled != before else bound | PROVEN
     return v
 
 
@@ -202,7 +202,7 @@ def table_key(s, mover, ctx: ExpectiminimaxContext):
     The position's keys may be the same for both sides.
     """
     if N_PLAYERS == 2:
-        side = viewer(s) if HAS_CHANCE and mover == CHANCE else mover
+        side = observer(s) if HAS_CHANCE and mover == CHANCE else mover
         return key(s) ^ (ctx.salt if side == 0 else ~ctx.salt)
     return key(s) ^ ctx.salt
 
@@ -221,16 +221,16 @@ def passing(s, depth, row, ctx: ExpectiminimaxContext, params):
         after = result(s, np.int64(a))
         if is_terminal(after):
             ctx.ended += 1
-            worth = np.float64(utility_player(after, mover))
+            prospect = np.float64(utility_player(after, mover))
         else:
-            ctx.asked += 1
-            worth = np.float64(evaluate_player(after, mover, params))
+            ctx.eval_calls += 1
+            prospect = np.float64(evaluate_player(after, mover, params))
         j = i
-        while j > 0 and ctx.prospects[j - 1] < worth:  # equal ones keep the game's order
+        while j > 0 and ctx.prospects[j - 1] < prospect:  # equal ones keep the game's order
             ctx.prospects[j] = ctx.prospects[j - 1]
             row[j] = row[j - 1]
             j -= 1
-        ctx.prospects[j] = worth
+        ctx.prospects[j] = prospect
         row[j] = a
     return np.int64(ctx.width)
 
@@ -335,11 +335,11 @@ def deepen(box, eval_box, max_depth):
     for i in range(ctx.n_root):
         ctx.order[i] = i
     for depth in range(1, max_depth + 1):
-        asked = ctx.asked + ctx.recalled
+        eval_calls = ctx.eval_calls + ctx.recalled
         if not search_root(s, np.int64(depth), ctx, params):
             break
         keep_iteration(depth, ctx)
-        done = ctx.asked + ctx.recalled == asked
+        done = ctx.eval_calls + ctx.recalled == eval_calls
         ctx.exact = done and ctx.drawn == 0
         if ctx.drawn != 0:
             ctx.found_variance = ctx.variance[0]

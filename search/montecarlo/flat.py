@@ -8,7 +8,7 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S, State
 from evallearn.core.rng import SplitMix64
 from evallearn.core.search import Limits, Search, SearchResult
-from evallearn.search.common.backend import Floor, eval_kernel
+from evallearn.search.common.backend import Backend, eval_kernel
 from evallearn.search.common.requirements import require_decision, require_own_eval
 from evallearn.search.montecarlo.playouts import Playouts, playout_plies, require_simulations
 from evallearn.search.montecarlo.result import Counts, SampledAction, answer, best_mean
@@ -19,7 +19,8 @@ class FlatMonteCarlo(Search[S, A]):
 
     For any number of players, with or without chance. The value of an action is the mean result to the player who
     moves, and nothing is proven: the others are taken to play at random too. The same seed gives the same answer on
-    both floors; no seed means seed 0. Limits: nodes (playouts), seconds, or both; a depth beside them changes nothing.
+    both backends; no seed means seed 0. Limits: nodes (playouts), seconds, or both; a depth beside them changes
+    nothing.
     """
 
     def __init__(
@@ -27,20 +28,20 @@ class FlatMonteCarlo(Search[S, A]):
         game: Game[S, A],
         evaluator: Evaluator[S] | None = None,
         *,
-        rollout_depth: int | None = None,
-        floor: Floor = "auto",
+        playout_depth: int | None = None,
+        backend: Backend = "auto",
     ) -> None:
-        """rollout_depth: plies (rolls count) after which a playout is cut and the Eval answers; None plays to the end.
+        """playout_depth: plies (rolls count) after which a playout is cut and the evaluator answers; None plays to the end.
 
-        A playout that is longer than rules.max_plies (10,000 plies without rules) is cut in any case: the Eval answers,
-        or, without one, the middle of the utility range.
+        A playout that is longer than rules.max_plies (10,000 plies without rules) is cut in any case: the evaluator
+        answers, or, without one, the middle of the utility range.
         """
         if evaluator is not None:
             require_own_eval(game, evaluator)
         self.game, self.evaluator = game, evaluator
-        plies = playout_plies(game, evaluator, rollout_depth)
-        kernel = eval_kernel(game, evaluator, floor)
-        self.floor: Floor = "plain" if kernel is None else "compiled"
+        plies = playout_plies(game, evaluator, playout_depth)
+        kernel = eval_kernel(game, evaluator, backend)
+        self.backend: Backend = "python" if kernel is None else "compiled"
         self._search: PlainFlat | CompiledFlat
         if kernel is None:
             self._search = PlainFlat(game, evaluator, plies)
@@ -70,7 +71,7 @@ class FlatMonteCarlo(Search[S, A]):
 
 
 class PlainFlat:
-    """On the upper floor."""
+    """On the Python backend."""
 
     def __init__(self, game: Game, evaluator: Evaluator | None, plies: int) -> None:
         self.game, self.playouts = game, Playouts(game, evaluator, plies)

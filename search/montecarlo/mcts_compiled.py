@@ -1,4 +1,4 @@
-"""UCT on the compiled floor: the kernel of mcts_kernel.py, specialised to a game and an Eval."""
+"""UCT on the compiled backend: the kernel of mcts_kernel.py, specialised to a game and an evaluator."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class CompiledMCTS(CompiledPlayouts):
         if max(rules.max_actions, rules.max_outcomes) > MAX_CHILDREN:
             widest = max(rules.max_actions, rules.max_outcomes)
             raise SearchError(
-                f"{game.name} has up to {widest} actions: MCTS counts to {MAX_CHILDREN}; use floor='plain'"
+                f"{game.name} has up to {widest} actions: MCTS counts to {MAX_CHILDREN}; use backend='python'"
             )
         self.evaluator, self.settings = evaluator, settings
         super().__init__(game, kernel, settings.playout_plies)
@@ -75,21 +75,21 @@ class CompiledMCTS(CompiledPlayouts):
         self._plant(self.no_past)
         self._grow(0)
 
-    def _plant(self, past: np.ndarray) -> int:
-        return int(self.grower.plant(self.box, self.params, past, self.tree, self.implicit))
+    def _plant(self, history: np.ndarray) -> int:
+        return int(self.grower.plant(self.box, self.params, history, self.tree, self.implicit))
 
     def _grow(self, limit: int) -> None:
         self.grower.grow(self.box, self.params, self.tree, self.implicit, limit)
 
     def search(self, s: State, limits: Limits, *, seed: int | None) -> SearchResult:
         start = perf_counter()
-        past = self.place(s, seed)
+        history = self.place(s, seed)
         self.reserve(limits)
         self.at["room"][0] = min(self.settings.max_nodes, len(self.tree))
         self.at["max_depth"][0] = self.settings.depth_of(limits)
         self.at["low"][0], self.at["high"][0] = self.settings.first_range
         self.at["bonus"][0] = self.settings.first_bonus
-        if self._plant(past) < 0:
+        if self._plant(history) < 0:
             self.refuse(s)
         interrupted = self.run(self._grow, limits, start)
         found = {f.action: f for f in self.choices(0)}
@@ -98,7 +98,10 @@ class CompiledMCTS(CompiledPlayouts):
             s,
             [found[a] for a in self.root_actions()],
             Counts(
-                int(self.at["done"][0]), int(self.at["leaves"][0]), int(self.at["deepest"][0]), perf_counter() - start
+                int(self.at["done"][0]),
+                int(self.at["leaf_calls"][0]),
+                int(self.at["deepest"][0]),
+                perf_counter() - start,
             ),
             seed=seed,
             choice=most_visited,

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
-"""Template: UCT specialised to one game and one Eval; playout_kernel.py plays on from its leaves.
+"""Template: UCT specialised to one game and one evaluator; playout_kernel.py plays on from its leaves.
 
-The plain floor is mcts_plain.py, which explains the algorithm; both agree simulation by simulation.
+The Python backend is mcts_plain.py, which explains the algorithm; both agree simulation by simulation.
 
 The tree is one array of records (`mcts_compiled.NODE`); the children of a node stand side by side. States are not
 kept: going down makes the moves again, which costs less than fetching them from memory.
@@ -79,7 +79,7 @@ def add_children(s, node, here, tree, implicit, ctx: MctsContext, params):
         mover = np.int64(to_play(s))
         for i in range(n):
             t = result(s, np.int64(tree[first + i].action))
-            ctx.leaves += 1
+            ctx.leaf_calls += 1
             how = np.int64(is_terminal(t))
             if HAS_CLOCK and clock(t) > 0:  # only then it may be a repetition
                 how = np.int64(over(t, here + 1, ctx))
@@ -148,7 +148,7 @@ def simulate(root, tree, implicit, ctx: MctsContext, params):
     s = root
     node = np.int64(0)
     depth = np.int64(0)
-    here = ctx.n_past
+    here = ctx.n_history
     while True:
         record = tree[node]
         if record.first == 0:
@@ -156,12 +156,12 @@ def simulate(root, tree, implicit, ctx: MctsContext, params):
                 record.mover = to_play(s)
                 record.status = over(s, here, ctx)
             if record.status != 0:
-                ctx.leaves += 1
+                ctx.leaf_calls += 1
                 note_end(s, record.status, ctx)
                 return depth
             full = depth >= ctx.max_depth or record.visits == 0
             if full or not add_children(s, node, here, tree, implicit, ctx, params):
-                ctx.leaves += 1
+                ctx.leaf_calls += 1
                 playout(s, here, ctx, params)
                 return depth
         if HAS_CHANCE and record.mover == CHANCE:
@@ -223,7 +223,7 @@ def prove(depth, tree, ctx: MctsContext):
 
 @njit(nogil=True)
 def update_implicit(depth, tree, implicit, ctx: MctsContext):
-    """Minimax of the Evals along the line, from the leaf up."""
+    """Minimax of the evaluators along the line, from the leaf up."""
     for d in range(depth, -1, -1):
         node = np.int64(ctx.line[d])
         record = tree[node]
@@ -250,10 +250,10 @@ def widen_range(ctx: MctsContext):
 
 
 @njit(cache=CACHE, nogil=True)
-def plant(box, eval_box, past, tree, implicit):
+def plant(box, eval_box, history, tree, implicit):
     """Write the root and its children; return who is to play, or -2 if the game is over."""
     ctx: MctsContext = box[0]
-    player = begin(ctx, past)
+    player = begin(ctx, history)
     if player < 0:
         return player
     root = tree[0]
@@ -270,8 +270,8 @@ def plant(box, eval_box, past, tree, implicit):
     ctx.line[0] = 0
     ctx.chooser[0] = player
     ctx.deepest = 0
-    ctx.leaves = 0
-    add_children(load(ctx), np.int64(0), ctx.n_past, tree, implicit, ctx, eval_box[0])
+    ctx.leaf_calls = 0
+    add_children(load(ctx), np.int64(0), ctx.n_history, tree, implicit, ctx, eval_box[0])
     return player
 
 

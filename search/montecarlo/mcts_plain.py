@@ -1,4 +1,4 @@
-"""UCT on the upper floor: any game that follows the formalism, in plain Python. The kernel's oracle."""
+"""UCT on the Python backend: any game that follows the formalism, in plain Python. The kernel's oracle."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ class Node:
         self.exact: float | None = None
         """The proven value."""
         self.implicit = 0.0
-        """The minimax value of the Evals below."""
+        """The minimax value of the evaluators below."""
 
 
 class PlainMCTS:
     """See `MCTS` for what it promises.
 
-    A simulation goes down the tree from the root, plays at random (or asks the Eval) at the first new position, and
-    adds the outcome to every node on its line. A node gets its children when it is visited for the second time.
+    A simulation goes down the tree from the root, plays at random (or asks the evaluator) at the first new position,
+    and adds the outcome to every node on its line. A node gets its children when it is visited for the second time.
     """
 
     def __init__(self, game: Game, evaluator: Evaluator | None, settings: Settings) -> None:
@@ -77,7 +77,7 @@ class PlainMCTS:
     def search(self, s: State, limits: Limits, *, seed: int | None) -> SearchResult:
         start = perf_counter()
         require_decision(self.game, s)
-        self.rng, self.leaves, self.deepest, done = SplitMix64(seed), 0, 0, 0
+        self.rng, self.leaf_calls, self.deepest, done = SplitMix64(seed), 0, 0, 0
         self.max_depth = self.settings.depth_of(limits)
         self.low, self.high = self.settings.first_range
         self.bonus = self.settings.first_bonus
@@ -104,7 +104,7 @@ class PlainMCTS:
             self.game,
             s,
             found,
-            Counts(done, self.leaves, self.deepest, perf_counter() - start),
+            Counts(done, self.leaf_calls, self.deepest, perf_counter() - start),
             seed=seed,
             choice=most_visited,
             line_after=lambda action: line_after(children[action], self.game),
@@ -139,11 +139,11 @@ class PlainMCTS:
         if node.children:
             return None
         if node.over:
-            self.leaves += 1
+            self.leaf_calls += 1
             return self.playouts.end(node.state)
         if node.visits and len(line) <= self.max_depth and self.add_children(node):
             return None
-        self.leaves += 1
+        self.leaf_calls += 1
         return self.playouts(node.state, self.rng)
 
     def back_up(self, line: list[Node], better: list[float | None], outcome: Vector) -> float:
@@ -179,7 +179,7 @@ class PlainMCTS:
         node.children = [Node(a) for a in choices]
         if self.settings.implicit_minimax:
             for child in node.children:
-                self.leaves += 1
+                self.leaf_calls += 1
                 t = game.result(s, child.action)
                 known = self.playouts.end(t) if game.is_terminal(t) else self.playouts.guess(t)
                 child.implicit = known[node.mover]
@@ -226,7 +226,7 @@ class PlainMCTS:
             parent.exact = to_chooser(max(proven), line[:n])
 
     def update_implicit(self, line: list[Node], outcome: Vector) -> None:
-        """Implicit minimax (Lanctot et al. 2014): minimax of the Evals, kept beside the means."""
+        """Implicit minimax (Lanctot et al. 2014): minimax of the evaluators, kept beside the means."""
         for n in range(len(line), 0, -1):
             node = line[n - 1]
             if node.exact is not None:

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
 """Template: random playouts of one game, and the flat search made of them.
 
-The plain floor is playouts.py; both draw the same random numbers in the same order. `ctx` is a
+The Python backend is playouts.py; both draw the same random numbers in the same order. `ctx` is a
 `PlayoutContext`, or what goes on from one.
 """
 
@@ -49,7 +49,7 @@ def load(ctx: PlayoutContext):
 @njit(nogil=True)
 def place_on_path(s, here, ctx: PlayoutContext):
     """Where on the path the position after number `here` goes: nothing before an irreversible move is looked at."""
-    return ctx.n_past + 1 if clock(s) == 0 else here + 1
+    return ctx.n_history + 1 if clock(s) == 0 else here + 1
 
 
 @njit(nogil=True)
@@ -114,19 +114,19 @@ def playout(s, here, ctx: PlayoutContext, params):
 
 
 @njit(nogil=True)
-def begin(ctx: PlayoutContext, past):
+def begin(ctx: PlayoutContext, history):
     """Set the path up to the root and write the root's actions; return who is to play, or -2 if the game is over.
 
-    past: uint64[n, N_WORDS], the positions before it since the last move that cannot be taken back.
+    history: uint64[n, N_WORDS], the positions before it since the last move that cannot be taken back.
     """
     s = load(ctx)
     if HAS_CLOCK:
-        ctx.n_past = min(len(past), CLOCK_LIMIT)
-        for i in range(ctx.n_past):
-            words = past[len(past) - ctx.n_past + i]
+        ctx.n_history = min(len(history), CLOCK_LIMIT)
+        for i in range(ctx.n_history):
+            words = history[len(history) - ctx.n_history + i]
             ctx.path[i] = key(State(*to_fixed_tuple(words, N_WORDS)))
     ctx.n_root = 0
-    if over(s, ctx.n_past, ctx) != 0:
+    if over(s, ctx.n_history, ctx) != 0:
         return np.int64(-2)
     player = np.int64(to_play(s))
     if player != CHANCE:
@@ -135,8 +135,8 @@ def begin(ctx: PlayoutContext, past):
 
 
 @njit(cache=CACHE, nogil=True)
-def prepare(box, past):
-    return begin(box[0], past)
+def prepare(box, history):
+    return begin(box[0], history)
 
 
 @njit(cache=CACHE, nogil=True)
@@ -149,7 +149,7 @@ def play_flat(box, eval_box, limit):
     while ctx.done < limit and ctx.stop == 0:
         i = ctx.done % ctx.n_root
         s = result(root, np.int64(ctx.root_actions[i]))
-        here = ctx.n_past
+        here = ctx.n_history
         if HAS_CLOCK:
             here = place_on_path(s, here, ctx)
         how = over(s, here, ctx)

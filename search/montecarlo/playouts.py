@@ -1,4 +1,4 @@
-"""Random playouts on the upper floor, and what every Monte Carlo search asks of its game, its Eval and its limits."""
+"""Random playouts on the Python backend, and what every Monte Carlo search asks of its game, its evaluator and its limits."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from evallearn.core.search import Limits
 from evallearn.errors import SearchError
 
 LONGEST_PLAYOUT = 10_000
-"""Plies after which a playout is cut where the game has no rules for the compiled floor that name a bound."""
+"""Plies after which a playout is cut where the game has no rules for the compiled backend that name a bound."""
 
 Vector = tuple[float, ...]
 """What something is worth to each player."""
 
 
 class Playouts:
-    """Plays at random to the end, or for so many plies; there the Eval answers, or the middle of the utility range."""
+    """Plays at random to the end, or for so many plies; there the evaluator answers, or the middle of the utility range."""
 
     def __init__(self, game: Game, evaluator: Evaluator | None, plies: int) -> None:
         self.game, self.evaluator, self.plies = game, evaluator, plies
@@ -61,15 +61,17 @@ def longest_playout(game: Game) -> int:
     return LONGEST_PLAYOUT if game.rules is None else game.rules.max_plies
 
 
-def playout_plies(game: Game, evaluator: Evaluator | None, rollout_depth: int | None) -> int:
-    """Return the plies of a playout: all, or `rollout_depth`, which needs an evaluator."""
-    if rollout_depth is None:
+def playout_plies(game: Game, evaluator: Evaluator | None, playout_depth: int | None) -> int:
+    """Return the plies of a playout: all, or `playout_depth`, which needs an evaluator."""
+    if playout_depth is None:
         return longest_playout(game)
-    if isinstance(rollout_depth, bool) or not isinstance(rollout_depth, int) or rollout_depth < 0:
-        raise SearchError(f"rollout_depth={rollout_depth!r}: give 0 or more plies, or None to play to the end")
+    if isinstance(playout_depth, bool) or not isinstance(playout_depth, int) or playout_depth < 0:
+        raise SearchError(f"playout_depth={playout_depth!r}: give 0 or more plies, or None to play to the end")
     if evaluator is None:
-        raise SearchError(f"rollout_depth={rollout_depth} needs an Eval to ask there: give one, or play to the end")
-    return min(rollout_depth, longest_playout(game))
+        raise SearchError(
+            f"playout_depth={playout_depth} needs an evaluator to ask there: give one, or play to the end"
+        )
+    return min(playout_depth, longest_playout(game))
 
 
 def require_simulations(limits: Limits, search: str) -> None:

@@ -1,4 +1,4 @@
-"""Playouts on the compiled floor: the kernels of playout_kernel.py and the record they work on."""
+"""Playouts on the compiled backend: the kernels of playout_kernel.py and the record they work on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evallearn.core.game import Game, State
 from evallearn.core.rng import SplitMix64
 from evallearn.core.rules import Rules
 from evallearn.core.search import Limits
-from evallearn.search.common.repetition import looking_back
+from evallearn.search.common.repetition import repetition_kernels
 from evallearn.search.common.requirements import require_decision
 from evallearn.search.common.threads import KernelThreads
 from evallearn.search.montecarlo.playouts import middle
@@ -64,7 +64,7 @@ class CompiledPlayouts:
         self.kernels = specialise(
             TEMPLATE,
             rules,
-            looking_back(rules),
+            repetition_kernels(rules),
             evaluate_player=kernel.evaluate_player,
             N_PLAYERS=game.n_players,
             TWO_SIDED=game.n_players == 2 and game.zero_sum,
@@ -88,7 +88,7 @@ class CompiledPlayouts:
     def place(self, s: State, seed: int | None) -> np.ndarray:
         """Write the position and a fresh start into the record; returns the words of the positions before it."""
         self.at["words"][0][:] = self.game.encode(s)
-        self.at["done"][0] = self.at["leaves"][0] = self.at["stop"][0] = 0
+        self.at["done"][0] = self.at["leaf_calls"][0] = self.at["stop"][0] = 0
         self.at["rng"][0] = SplitMix64(seed).state
         for name in ("visits", "totals", "squares"):
             self.at[name][0][:] = 0
@@ -116,8 +116,8 @@ class CompiledFlat(CompiledPlayouts):
         super().__init__(game, kernel, plies)
         self.warm_up(self.kernels.play_flat, lambda: self._both(self.no_past, 0))
 
-    def _both(self, past: np.ndarray, limit: int) -> None:
-        self.kernels.prepare(self.box, past)
+    def _both(self, history: np.ndarray, limit: int) -> None:
+        self.kernels.prepare(self.box, history)
         self.kernels.play_flat(self.box, self.params, limit)
 
     def sample(self, s: State, limits: Limits, seed: int | None, start: float) -> tuple[list[SampledAction], bool]:

@@ -1,4 +1,4 @@
-"""From the numbers of a Monte Carlo search to its answer, the same way on both floors."""
+"""From the numbers of a Monte Carlo search to its answer, the same way on both backends."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Counts:
     """What it took."""
 
     simulations: int
-    leaves: int
+    leaf_calls: int
     depth: int
     seconds: float
 
@@ -115,7 +115,7 @@ def answer(
         exact=proven,
         seconds=counts.seconds,
         action_values={f.action: f.value for f in found} if all(f.value > -math.inf for f in found) else None,
-        leaves=counts.leaves,
+        leaf_calls=counts.leaf_calls,
         standard_error=best.standard_error,
         visits={f.action: f.visits for f in found},
         values=values_to_all(game, player, value),

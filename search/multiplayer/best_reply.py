@@ -11,7 +11,7 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, A, Action, Game, S, State
 from evallearn.core.search import IsCutoff, SearchResult
 from evallearn.errors import SearchError
-from evallearn.search.common.backend import Floor
+from evallearn.search.common.backend import Backend
 from evallearn.search.common.requirements import cut_at_depth
 from evallearn.search.multiplayer.two_sided import ME, TwoSided, TwoSidedSearch
 
@@ -76,14 +76,16 @@ class BestReply(TwoSidedSearch[S, A]):
         usual: Usual | None = None,
         pruning: bool = True,
         is_cutoff: IsCutoff = cut_at_depth,
-        floor: Floor = "auto",
+        backend: Backend = "auto",
     ) -> None:
-        """usual(s): what an opponent plays who does not reply; by default what its own Eval likes best one move later.
+        """usual(s): what an opponent plays who does not reply; by default what its own evaluator likes best one move later.
 
-        A ply is any player's move, as in the other searches. It has an upper floor only.
+        A ply is any player's move, as in the other searches. It has a Python backend only.
         """
-        if floor == "compiled":
-            raise SearchError("the best-reply search has no compiled floor: use floor='auto', or the paranoid search")
+        if backend == "compiled":
+            raise SearchError(
+                "the best-reply search has no compiled backend: use backend='auto', or the paranoid search"
+            )
         self.usual = lru_cache(REMEMBERED)(usual or self.greedy)
         super().__init__(game, evaluator, pruning=pruning, is_cutoff=is_cutoff)
 

@@ -1,4 +1,4 @@
-"""MAX^N: every player maximises their own part of a vector of values (Luckhardt & Irani, 1986), on either floor."""
+"""MAX^N: every player maximises their own part of a vector of values (Luckhardt & Irani, 1986), on either backend."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S
 from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.errors import SearchError
-from evallearn.search.common.backend import Floor, eval_kernel
+from evallearn.search.common.backend import Backend, eval_kernel
 from evallearn.search.common.requirements import cut_at_depth, require_own_eval
 from evallearn.search.multiplayer.maxn_plain import TIES, PlainMaxN
 
@@ -25,7 +25,8 @@ class MaxN(Search[S, A]):
 
     Nothing is pruned, and the values of all root actions come with every result, as does the vector of the best one:
     what it is worth to every player (`SearchResult.values`). Shallow pruning (Korf, 1991) needs a
-    bound on the sum of the values, and an Eval of three players keeps none: each player's part is estimated on its own.
+    bound on the sum of the values, and an evaluator of three players keeps none: each player's part is estimated on its
+    own.
     """
 
     def __init__(
@@ -36,13 +37,13 @@ class MaxN(Search[S, A]):
         ties: Ties = "first",
         alliance: Sequence[int] = (),
         is_cutoff: IsCutoff = cut_at_depth,
-        floor: Floor = "auto",
+        backend: Backend = "auto",
     ) -> None:
         """alliance: players who maximise the sum of their values together, as if what they win were shared.
 
-        To a player of the alliance the search's values are then that sum. is_cutoff(s, depth_left) says where the Eval
-        is asked; on the compiled floor Numba must understand it. floor: "auto" takes the compiled floor if both the
-        game and the Eval have one.
+        To a player of the alliance the search's values are then that sum. is_cutoff(s, depth_left) says where the
+        evaluator is asked; on the compiled backend Numba must understand it. backend: "auto" takes the compiled backend
+        if both the game and the evaluator have one.
         """
         require_own_eval(game, evaluator)
         if ties not in TIES:
@@ -53,7 +54,7 @@ class MaxN(Search[S, A]):
                 f"alliance={tuple(alliance)!r} of {game.name}: give two or more different players of 0..{max(known)}"
             )
         self.game, self.evaluator, self.alliance = game, evaluator, tuple(sorted(alliance))
-        kernel = eval_kernel(game, evaluator, floor, "max^n")
+        kernel = eval_kernel(game, evaluator, backend, "max^n")
         self._search: PlainMaxN | CompiledMaxN
         if kernel is None:
             self._search = PlainMaxN(game, evaluator, ties=ties, alliance=self.alliance, is_cutoff=is_cutoff)
@@ -61,7 +62,7 @@ class MaxN(Search[S, A]):
             from evallearn.search.multiplayer.maxn_compiled import CompiledMaxN
 
             self._search = CompiledMaxN(game, evaluator, kernel, ties=ties, alliance=self.alliance, is_cutoff=is_cutoff)
-        self.floor: Floor = "plain" if kernel is None else "compiled"
+        self.backend: Backend = "python" if kernel is None else "compiled"
 
     def search(self, s: S, limits: Limits, *, seed: int | None = None, action_values: bool = False) -> SearchResult[A]:
         """Deepen until a limit strikes; ties go to the earlier action or, with a `seed`, to a random one."""

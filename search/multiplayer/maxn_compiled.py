@@ -1,4 +1,4 @@
-"""Max^n on the compiled floor: the kernel of maxn_kernel.py, specialised to a game and an Eval."""
+"""Max^n on the compiled backend: the kernel of maxn_kernel.py, specialised to a game and an evaluator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evallearn.core.game import Game, State
 from evallearn.core.rules import Rules
 from evallearn.core.search import IsCutoff, Limits, SearchResult
 from evallearn.search.common.deepening_compiled import CompiledDeepening, search_plies
-from evallearn.search.multiplayer.maxn_plain import TIES, worth
+from evallearn.search.multiplayer.maxn_plain import TIES, value_to
 
 TEMPLATE = Path(__file__).with_name("maxn_kernel.py")
 
@@ -57,7 +57,7 @@ class CompiledMaxN(CompiledDeepening):
         self.warm_up(self.kernels.vector)
 
     def estimate(self, s: State, player: int) -> float:
-        return worth(self.static(s), player, self.alliance)
+        return value_to(self.static(s), player, self.alliance)
 
     def values(self, s: State, player: int, value: float, depth: int) -> tuple[float, ...]:
         return tuple(v + 0.0 for v in (self.row["vector"].tolist() if depth else self.static(s)))

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-calls
-"""Template: max^n specialised to one game and one Eval.
+"""Template: max^n specialised to one game and one evaluator.
 
-Everything a search carries is one record, `ctx` (`maxn_compiled.context`): ctx.worth[ply] is the vector of the position
+Everything a search carries is one record, `ctx` (`maxn_compiled.context`): ctx.value[ply] is the vector of the position
 that was looked at last at that ply, ctx.vector that of the best root action in the last finished iteration. The
 algorithm is that of maxn_plain.py, node for node.
 """
@@ -40,7 +40,7 @@ INF = np.inf
 
 @njit(nogil=True)
 def vector(s, depth, ply, ctx: MaxNContext, params):
-    """Write what `s` is worth to each player into ctx.worth[ply]; return False where a limit struck."""
+    """Write what `s` is worth to each player into ctx.value[ply]; return False where a limit struck."""
     ctx.pv_length[ply] = 0
     if ctx.nodes >= ctx.node_limit or ctx.stop != 0:
         ctx.stop = 1
@@ -49,22 +49,22 @@ def vector(s, depth, ply, ctx: MaxNContext, params):
     if is_terminal(s):
         ctx.ended += 1
         for p in range(N_PLAYERS):
-            ctx.worth[ply, p] = utility_player(s, p)
+            ctx.value[ply, p] = utility_player(s, p)
         return True
     if is_cutoff(s, depth) or ply >= MAX_PLIES:
-        ctx.asked += 1
+        ctx.eval_calls += 1
         for p in range(N_PLAYERS):
-            ctx.worth[ply, p] = evaluate_player(s, p, params)
+            ctx.value[ply, p] = evaluate_player(s, p, params)
         return True
     mover = to_play(s)
     if HAS_CHANCE and mover == CHANCE:
         n = np.int64(chances(s, ctx.outcomes[ply], ctx.odds[ply]))
-        ctx.worth[ply, :] = 0.0
+        ctx.value[ply, :] = 0.0
         for i in range(n):
             if not vector(result(s, np.int64(ctx.outcomes[ply, i])), depth, ply + 1, ctx, params):
                 return False
             for p in range(N_PLAYERS):
-                ctx.worth[ply, p] += ctx.odds[ply, i] * ctx.worth[ply + 1, p]
+                ctx.value[ply, p] += ctx.odds[ply, i] * ctx.value[ply + 1, p]
         return True
     n = np.int64(actions(s, ctx.actions[ply]))
     best = -INF
@@ -78,7 +78,7 @@ def vector(s, depth, ply, ctx: MaxNContext, params):
         if i == 0 or own > best or (own == best and tie > best_tie):
             best = own
             best_tie = tie
-            ctx.worth[ply, :] = ctx.worth[ply + 1, :]
+            ctx.value[ply, :] = ctx.value[ply + 1, :]
             note_line(a, ply, ctx)
     return True
 
@@ -87,11 +87,11 @@ def vector(s, depth, ply, ctx: MaxNContext, params):
 def maximised(ply, player, ctx: MaxNContext):
     """Return what `player` maximises: the own part, or the sum of the alliance's parts."""
     if ctx.allied[player] == 0:
-        return ctx.worth[ply, player]
+        return ctx.value[ply, player]
     total = 0.0
     for p in range(N_PLAYERS):
         if ctx.allied[p] != 0:
-            total += ctx.worth[ply, p]
+            total += ctx.value[ply, p]
     return total
 
 
@@ -113,7 +113,7 @@ def search_root(s, depth, ctx: MaxNContext, params):
         if better or (v == ctx.new_values[best] and ctx.ranks[i] < ctx.ranks[best]):
             best = i
             for p in range(N_PLAYERS):
-                ctx.new_vector[p] = ctx.worth[1, p]
+                ctx.new_vector[p] = ctx.value[1, p]
             note_line(a, 0, ctx)
     ctx.best_index = best
     return True
@@ -140,12 +140,12 @@ def deepen(box, eval_box, max_depth):
     begin(ctx.actions[0, ctx.best_index], ctx)
     ctx.ended = 0
     for depth in range(1, max_depth + 1):
-        asked = ctx.asked
+        eval_calls = ctx.eval_calls
         if not search_root(s, np.int64(depth), ctx, params):
             break
         keep_iteration(depth, ctx)
         for p in range(N_PLAYERS):
             ctx.vector[p] = ctx.new_vector[p]
-        ctx.exact = ctx.asked == asked
+        ctx.exact = ctx.eval_calls == eval_calls
         if ctx.exact:
             break

@@ -1,4 +1,4 @@
-"""MAX^N as in the textbook, on the upper floor: short, slow, and the kernel's oracle."""
+"""MAX^N as in the textbook, on the Python backend: short, slow, and the kernel's oracle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIES = {"first": 0.0, "paranoid": -1.0, "friendly": 1.0}
 """With which sign the root player's part breaks a tie."""
 
 
-def worth(values: Sequence[float], player: int, alliance: Sequence[int]) -> float:
+def value_to(values: Sequence[float], player: int, alliance: Sequence[int]) -> float:
     """Return what `player` maximises: the own part, or the sum of the alliance's parts."""
     if player not in alliance:
         return values[player]
@@ -38,10 +38,10 @@ class PlainMaxN(Deepening):
     def root_values(self, s: State, depth: int) -> list[tuple[float, Line]]:
         children = [self.vector(self.game.result(s, a), depth - 1) for a in self.game.actions(s)]
         self.vectors = [vector for vector, _ in children]
-        return [(worth(vector, self.player, self.alliance), line) for vector, line in children]
+        return [(value_to(vector, self.player, self.alliance), line) for vector, line in children]
 
     def estimate(self, s: State) -> float:
-        return worth(self.static(s), self.player, self.alliance)
+        return value_to(self.static(s), self.player, self.alliance)
 
     def values(self, s: State, best: int, value: float) -> Vector:
         return tuple(v + 0.0 for v in (self.vectors[best] if self.found else self.static(s)))
@@ -52,8 +52,8 @@ class PlainMaxN(Deepening):
 
     def preference(self, values: Vector, mover: int) -> tuple[float, float]:
         """Return numbers of which the larger is the better for `mover`; the second one breaks ties."""
-        own = worth(values, mover, self.alliance)
-        return own, self.tie_sign * worth(values, self.player, self.alliance)
+        own = value_to(values, mover, self.alliance)
+        return own, self.tie_sign * value_to(values, self.player, self.alliance)
 
     def vector(self, s: State, depth_left: int) -> tuple[Vector, Line]:
         """Return what `s` is worth to each player, and the line that leads to it.
@@ -66,7 +66,7 @@ class PlainMaxN(Deepening):
             self.ended += 1
             return tuple(game.utility(s, p) for p in players), ()
         if self.is_cutoff(s, depth_left):
-            self.asked += 1
+            self.eval_calls += 1
             return self.static(s), ()
         mover = game.to_play(s)
         if mover == CHANCE:

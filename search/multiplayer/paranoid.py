@@ -5,7 +5,7 @@ from __future__ import annotations
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import A, Game, S
 from evallearn.core.search import IsCutoff
-from evallearn.search.common.backend import Floor, eval_kernel
+from evallearn.search.common.backend import Backend, eval_kernel
 from evallearn.search.common.requirements import cut_at_depth
 from evallearn.search.multiplayer.two_sided import TwoSidedSearch
 
@@ -13,8 +13,8 @@ from evallearn.search.multiplayer.two_sided import TwoSidedSearch
 class Paranoid(TwoSidedSearch[S, A]):
     """For any number of players, any sum, with or without chance.
 
-    What it promises: the value is what the root player gets at least, whatever the others do (as far as the Eval can
-    be believed where the search stops). That is a game of two sides, so alpha-beta prunes it, which max^n does not
+    What it promises: the value is what the root player gets at least, whatever the others do (as far as the evaluator
+    can be believed where the search stops). That is a game of two sides, so alpha-beta prunes it, which max^n does not
     allow; the price is pessimism: the others have aims of their own, and seldom unite. With two players in a zero-sum
     game it is minimax.
     """
@@ -26,11 +26,11 @@ class Paranoid(TwoSidedSearch[S, A]):
         *,
         pruning: bool = True,
         is_cutoff: IsCutoff = cut_at_depth,
-        floor: Floor = "auto",
+        backend: Backend = "auto",
     ) -> None:
         """pruning=False looks at every line: the same values and actions, to compare with."""
         super().__init__(game, evaluator, pruning=pruning, is_cutoff=is_cutoff)
-        kernel = eval_kernel(game, evaluator, floor, "the paranoid search")
+        kernel = eval_kernel(game, evaluator, backend, "the paranoid search")
         if kernel is None:
             return
         from evallearn.search.expectiminimax.compiled import CompiledExpectiminimax
@@ -47,4 +47,4 @@ class Paranoid(TwoSidedSearch[S, A]):
             is_cutoff=is_cutoff,
             table_bits=0,
         )
-        self.searches, self.floor = [search] * game.n_players, "compiled"
+        self.searches, self.backend = [search] * game.n_players, "compiled"

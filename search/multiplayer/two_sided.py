@@ -11,7 +11,7 @@ from evallearn.core.game import CHANCE, A, Action, Game, S, State
 from evallearn.core.search import IsCutoff, Limits, Search, SearchResult
 from evallearn.errors import Interrupted
 from evallearn.search.alphabeta.search import AlphaBeta
-from evallearn.search.common.backend import Floor
+from evallearn.search.common.backend import Backend
 from evallearn.search.common.requirements import cut_at_depth, require_decision, require_own_eval, values_to_all
 from evallearn.search.expectiminimax.plain import PlainExpectiminimax
 from evallearn.search.expectiminimax.search import Expectiminimax
@@ -66,7 +66,7 @@ class TwoSided(Game):
 
 
 class TwoSidedEval(Evaluator):
-    """What an Eval says to `me`, and the opposite to the rest."""
+    """What an evaluator says to `me`, and the opposite to the rest."""
 
     game: TwoSided
 
@@ -82,7 +82,7 @@ class TwoSidedSearch(Search[S, A]):
     """Alpha-beta over a two-sided view of the game, a view for each player who may be the one to move at the root.
 
     Where dice are rolled it is expectiminimax. With pruning=False every line is looked at, which gives the same values.
-    This is the upper floor; made from a `CompiledGame` it runs on compiled rules all the same.
+    This is the Python backend; made from a `CompiledGame` it runs on compiled rules all the same.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class TwoSidedSearch(Search[S, A]):
     ) -> None:
         require_own_eval(game, evaluator)
         self.game, self.evaluator, self.pruning = game, evaluator, pruning
-        self.floor: Floor = "plain"
+        self.backend: Backend = "python"
 
         def cut(s: State, depth_left: int) -> bool:
             return is_cutoff(self.views[0].inside(s), depth_left)
@@ -109,7 +109,7 @@ class TwoSidedSearch(Search[S, A]):
         if not self.pruning:
             return PlainExpectiminimax(view, evaluator, is_cutoff=is_cutoff)
         kind = Expectiminimax if self.game.has_chance else AlphaBeta
-        return kind(view, evaluator, is_cutoff=is_cutoff, floor="plain")
+        return kind(view, evaluator, is_cutoff=is_cutoff, backend="python")
 
     def root(self, s: S) -> State:
         """Return the state of the view in which the search begins."""

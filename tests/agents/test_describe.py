@@ -26,7 +26,7 @@ from evallearn.core.game import Game
 from evallearn.core.search import Limits
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import EvaluatorError, SearchError, SpecError
-from evallearn.evaluators import LinearEval, save_evaluator
+from evallearn.evaluators import LinearEval, heuristic, save
 from evallearn.games.backgammon import Backgammon
 from evallearn.games.checkers import Checkers
 from evallearn.games.chess import Chess
@@ -65,7 +65,7 @@ def searching(text: str, game: Game, limits: Limits | None = None) -> SearchAgen
         ("handwritten:positional@depth=4", OTHELLO),
         ("mcts@nodes=1000", OTHELLO),
         ("mcts:handwritten:mobility@nodes=500", OTHELLO),
-        ("mcts,leaf=rollout,exploration=1.0:zero@nodes=500", OTHELLO),
+        ("mcts,leaf=playout,exploration=1.0:zero@nodes=500", OTHELLO),
         ("flat@nodes=300,time=0.5", OTHELLO),
         ("paranoid:handwritten:lines@depth=3", ThreePlayerConnect()),
         ("maxn,ties=friendly,alliance=0-1:zero@depth=2", ThreePlayerConnect()),
@@ -113,9 +113,9 @@ def test_most_agents_need_not_be_told() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "mcts,floor=plain@nodes=50",
-        "flat,floor=plain@nodes=30",
-        "mcts,leaf=rollout,solver=off,floor=plain:zero@nodes=50",
+        "mcts,backend=python@nodes=50",
+        "flat,backend=python@nodes=30",
+        "mcts,leaf=playout,solver=off,backend=python:zero@nodes=50",
     ],
 )
 def test_monte_carlo_agents_play_with_and_without_an_eval(text: str) -> None:
@@ -127,9 +127,9 @@ def test_monte_carlo_agents_play_with_and_without_an_eval(text: str) -> None:
 
 
 def test_playouts_upstairs_run_on_compiled_rules() -> None:
-    agent: Any = parse_agent("flat,floor=plain@nodes=30", TTT)
+    agent: Any = parse_agent("flat,backend=python@nodes=30", TTT)
     assert agent.choose(TTT.initial(), 1).nodes == 30
-    assert (agent._search.floor, type(agent._search.game).__name__) == ("plain", "CompiledGame")
+    assert (agent._search.backend, type(agent._search.game).__name__) == ("python", "CompiledGame")
 
 
 def test_a_named_search_plays_with_its_options() -> None:
@@ -146,9 +146,9 @@ def test_a_named_search_plays_with_its_options() -> None:
 
 
 def test_the_usual_search_keeps_the_games_settings_when_it_is_named() -> None:
-    agent: Any = searching("alphabeta,late_moves=off:zero@depth=1", PlainChess())
+    agent: Any = searching("alphabeta,late_move_reductions=off:zero@depth=1", PlainChess())
     agent.prepare()
-    assert (agent._search.options.quiescence, agent._search.options.late_moves) == (10, False)
+    assert (agent._search.options.quiescence, agent._search.options.late_move_reductions) == (10, False)
 
 
 def test_zero_also_knows_games_without_features() -> None:
@@ -163,7 +163,7 @@ def test_zero_also_knows_games_without_features() -> None:
 
 # --- options ---------------------------------------------------------------------------------------------------------
 def test_options_are_those_of_the_constructor_that_a_text_can_say() -> None:
-    assert {"leaf", "exploration", "solver", "max_nodes", "floor"} <= set(search_options("mcts"))
+    assert {"leaf", "exploration", "solver", "max_nodes", "backend"} <= set(search_options("mcts"))
     assert {"threads", "table_bits", "quiescence", "null_move"} <= set(search_options("alphabeta"))
     assert all("is_cutoff" not in search_options(name) for name in SEARCHES)
     assert "usual" not in search_options("bestreply")
@@ -176,13 +176,13 @@ def test_options_are_those_of_the_constructor_that_a_text_can_say() -> None:
 @pytest.mark.parametrize(
     ("text", "settings"),
     [
-        ("mcts,leaf=rollout,exploration=1,rollout_depth=8,solver=off:zero", (("rollout", 1.0, 8, False))),
-        ("mcts, leaf = eval ,exploration=0.5,rollout_depth=1,solver=TRUE:zero", ("eval", 0.5, 1, True)),
+        ("mcts,leaf=playout,exploration=1,playout_depth=8,solver=off:zero", (("playout", 1.0, 8, False))),
+        ("mcts, leaf = eval ,exploration=0.5,playout_depth=1,solver=TRUE:zero", ("eval", 0.5, 1, True)),
     ],
 )
 def test_values_are_read_by_their_types(text: str, settings: tuple[Any, ...]) -> None:
     found = searching(f"{text}@nodes=1", TTT).settings
-    assert tuple(found[name] for name in ("leaf", "exploration", "rollout_depth", "solver")) == settings
+    assert tuple(found[name] for name in ("leaf", "exploration", "playout_depth", "solver")) == settings
 
 
 REFUSALS = {
@@ -194,7 +194,7 @@ REFUSALS = {
     "maxn,alliance=0+1:zero": "option alliance=0+1 of maxn: give whole numbers with - between them, as 0-1",
     "mcts,leaf@nodes=1": "option 'leaf' of mcts: write it as NAME=VALUE",
     "mcts,leaf=eval,leaf=eval@nodes=1": "option 'leaf' of mcts is given twice: give it once",
-    "alphabeta@depth=3": "agent 'alphabeta': alphabeta needs an Eval: write alphabeta:zero or",
+    "alphabeta@depth=3": "agent 'alphabeta': alphabeta needs an evaluator: write alphabeta:zero or",
     "alphabeta,pvs=off:@depth=3": "write alphabeta,pvs=off:zero or alphabeta,pvs=off:handwritten:NAME",
     "mcts:handwriten:lines@nodes=1": "did you mean 'handwritten:lines'?",
     "mtcs:zero@nodes=1": "unknown agent 'mtcs:zero': did you mean 'mcts:zero'? known: alphabeta, ",
@@ -214,9 +214,9 @@ REFUSALS = {
     f"cmd:{sys.executable},Hash=3": "option 'Hash' of a cmd engine: it takes timeout only; what else it should know",
     f"gtp:{sys.executable},Hash=3": "option 'Hash' of a gtp engine: it takes timeout, size, game only",
     f"cmd:{sys.executable},timeout=1,timeout=2": "is given twice: give it once",
-    "solved:solved:zero": "Eval 'solved:solved:zero': write solved: once",
-    "bounded:solved:bounded:zero": "Eval 'bounded:solved:bounded:zero': write bounded: once",
-    "zoo:tic_tac_toe/x": "unknown Eval in the zoo of tic_tac_toe 'tic_tac_toe/x'",
+    "solved:solved:zero": "evaluator 'solved:solved:zero': write solved: once",
+    "bounded:solved:bounded:zero": "evaluator 'bounded:solved:bounded:zero': write bounded: once",
+    "zoo:tic_tac_toe/x": "unknown evaluator in the zoo of tic_tac_toe 'tic_tac_toe/x'",
 }
 
 
@@ -236,12 +236,12 @@ def test_a_search_that_cannot_play_the_game_is_refused_before_the_first_move() -
 def test_shipped_evals_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evallearn.evaluators.zoo.zoo_folder", lambda: tmp_path)
     (tmp_path / "tic_tac_toe").mkdir()
-    save_evaluator(LinearEval.from_heuristic(TTT, "lines"), tmp_path / "tic_tac_toe" / "rows.safetensors")
+    save(heuristic(TTT, "lines"), tmp_path / "tic_tac_toe" / "rows.safetensors")
     agent = searching("zoo:tic_tac_toe/rows@time=0.1", TTT)
     assert agent.name == "zoo:tic_tac_toe/rows@time=0.1"
     assert isinstance(agent.evaluator, LinearEval)
     assert searching("mcts:zoo:rows@nodes=9", TTT).search == "mcts"
-    with pytest.raises(SpecError, match="unknown Eval in the zoo of tic_tac_toe 'tic_tac_toe/rosw': did you mean"):
+    with pytest.raises(SpecError, match="unknown evaluator in the zoo of tic_tac_toe 'tic_tac_toe/rosw': did you mean"):
         parse_agent("zoo:tic_tac_toe/rosw", TTT)
     with pytest.raises(SpecError, match="did you mean 'zoo:tic_tac_toe/rows'"):
         parse_agent("zo:tic_tac_toe/rows", TTT)

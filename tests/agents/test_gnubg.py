@@ -1,4 +1,4 @@
-"""GNU Backgammon as an Eval: what it says, and what it refuses. Its networks need the package gnubg-nn."""
+"""GNU Backgammon as an evaluator: what it says, and what it refuses. Its networks need the package gnubg-nn."""
 
 from __future__ import annotations
 
@@ -90,6 +90,6 @@ class TestWithThePackage:
 
     def test_rolls_are_judged_as_one_by_one(self):
         evaluator = parse_evaluator("gnubg:0", GAME, trust=FULL_TRUST)
-        quick, slow = Rolls(GAME, evaluator), Rolls(GAME, evaluator, floor="plain")
+        quick, slow = Rolls(GAME, evaluator), Rolls(GAME, evaluator, backend="python")
         for s in a_few_rolls_due(12):
             assert quick.values(s) == slow.values(s)

@@ -6,7 +6,7 @@ import pytest
 
 from evallearn import get_game
 from evallearn.agents import RandomAgent, parse_agent
-from evallearn.arena import Adjudication, MatchConfig, play_match
+from evallearn.arena import Adjudication, MatchSettings, play_match
 from evallearn.arena.adjudication import Watch
 from evallearn.arena.records import replay
 from evallearn.core.search import SearchResult
@@ -45,7 +45,7 @@ def test_senseless_rules_are_refused(text: str, message: str) -> None:
 
 def test_games_without_winners_are_refused() -> None:
     pacman = get_game("pacman")
-    config = MatchConfig(pairs=1, adjudication=Adjudication(plies=10))
+    config = MatchSettings(pairs=1, adjudication=Adjudication(plies=10))
     with pytest.raises(SpecError, match="adjudication 'plies=10': only two-player games of win and loss .* pacman"):
         play_match(pacman, RandomAgent(pacman), RandomAgent(pacman), config)
 
@@ -70,10 +70,10 @@ def test_who_does_not_look_says_nothing() -> None:
 
 def test_a_match_counts_the_games_that_were_ended_early() -> None:
     agents = parse_agent("handwritten:threats@depth=4", C4), parse_agent("handwritten:lines@depth=3", C4)
-    plain = play_match(C4, *agents, MatchConfig(pairs=20, seed=1), keep_games=True)
+    plain = play_match(C4, *agents, MatchSettings(pairs=20, seed=1), keep_games=True)
     assert plain.adjudicated == {}
     rules = Adjudication.from_text("win=0.5x2,plies=20")
-    short = play_match(C4, *agents, MatchConfig(pairs=20, seed=1, adjudication=rules), keep_games=True)
+    short = play_match(C4, *agents, MatchSettings(pairs=20, seed=1, adjudication=rules), keep_games=True)
     assert set(short.adjudicated) == {"win=0.5x2", "plies=20"}
     ended = [r for r in short.records if r.end]
     assert len(ended) == sum(short.adjudicated.values())
@@ -86,7 +86,7 @@ def test_a_game_that_ends_by_the_rules_is_not_adjudicated() -> None:
     """Won on the very ply on which it would have been called a draw."""
     ttt = get_game("tic_tac_toe")
     agents = parse_agent("handwritten:lines@depth=9", ttt), RandomAgent(ttt)
-    config = MatchConfig(pairs=30, random_plies=2, seed=1, adjudication=Adjudication(plies=5))
+    config = MatchSettings(pairs=30, opening_plies=2, seed=1, adjudication=Adjudication(plies=5))
     found = play_match(ttt, *agents, config, keep_games=True)
     assert any(len(r.actions) == 5 and not r.end and r.utilities != (0, 0) for r in found.records)
     for record in found.records:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from toys import python_path
 
-from evallearn import AlphaBeta, Limits, LinearEval, get_game, search_for
+from evallearn import AlphaBeta, Limits, LinearEval, get_game, heuristic, search_for
 from evallearn.arena.compiled_match import CompiledMatch, plays_in_kernel
 from evallearn.arena.openings import openings
 from evallearn.core.game import Game
@@ -45,7 +45,7 @@ long = pytest.mark.long
 def test_compiled_matches_are_the_games_move_by_move(name: str, limits: Any, games: int) -> None:
     game = get_game(name)
     kinds = list(game.heuristics)
-    searches = [search_for(game, LinearEval.from_heuristic(game, h)) for h in (kinds[-1], kinds[0])]
+    searches = [search_for(game, heuristic(game, h)) for h in (kinds[-1], kinds[0])]
     match = CompiledMatch(game, tuple(searches), limits)  # type: ignore[arg-type]  # they are alpha-beta
     for opening in openings(game, games, game.opening_plies, seed=3):
         for seats in ((0, 1), (1, 0)):
@@ -58,7 +58,7 @@ def test_compiled_matches_are_the_games_move_by_move(name: str, limits: Any, gam
 
 def test_one_search_may_play_both_sides() -> None:
     game = get_game("connect_four")
-    search, limit = AlphaBeta(game, LinearEval.from_heuristic(game, "threats")), Limits(depth=2)
+    search, limit = AlphaBeta(game, heuristic(game, "threats")), Limits(depth=2)
     found = CompiledMatch(game, (search, search), (limit, limit)).play(game.initial(), (0, 1))
     expected = move_by_move(game, game.initial(), (search, search), (limit, limit), (0, 1))
     assert (found.actions, found.utilities, found.moves, found.nodes) == expected
@@ -84,7 +84,7 @@ def test_who_plays_in_the_kernel() -> None:
     assert not plays_in_kernel(search, Limits(depth=20))
     assert not plays_in_kernel(search, Limits(seconds=0.1))
     assert not plays_in_kernel(search, Limits(depth=2, seconds=0.1))
-    assert not plays_in_kernel(AlphaBeta(game, evaluator, floor="plain"), Limits(depth=2))
+    assert not plays_in_kernel(AlphaBeta(game, evaluator, backend="python"), Limits(depth=2))
     assert not plays_in_kernel(AlphaBeta(game, evaluator, threads=2), Limits(depth=2))
     pig = get_game("pig")
     assert not plays_in_kernel(search_for(pig, LinearEval.zero(pig)), Limits(depth=1))

@@ -10,7 +10,7 @@ import pytest
 
 from evallearn import get_game
 from evallearn.agents import Agent, RandomAgent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.arena.journal import read_sets
 from evallearn.arena.seating import seatings
 from evallearn.arena.table import _forfeited
@@ -59,7 +59,7 @@ class Follower(RandomAgent):
 
 def test_forfeited_games_are_lost_and_told() -> None:
     agent = Fragile(TTT, fails={4, 11})
-    found = play_match(TTT, agent, RandomAgent(TTT), MatchConfig(pairs=10, random_plies=2, seed=1), keep_games=True)
+    found = play_match(TTT, agent, RandomAgent(TTT), MatchSettings(pairs=10, opening_plies=2, seed=1), keep_games=True)
     assert found.games == 20
     assert [f.agent for f in found.forfeits] == ["fragile", "fragile"]
     assert all(f.why.startswith("fragile stopped answering in '") for f in found.forfeits)
@@ -72,7 +72,7 @@ def test_forfeited_games_are_lost_and_told() -> None:
 
 
 def test_engine_that_fails_always_stops_the_match_and_is_played_again(tmp_path: Path) -> None:
-    agent, config = Fragile(TTT, fails=range(21, 10**6)), MatchConfig(pairs=20, random_plies=2, seed=1)
+    agent, config = Fragile(TTT, fails=range(21, 10**6)), MatchSettings(pairs=20, opening_plies=2, seed=1)
     message = (
         r"fragile forfeited 10 games in a row, the last because: fragile stopped answering in '.*'; "
         rf"\d+ games before them are kept in {tmp_path}: mend it, and the same command goes on"
@@ -102,7 +102,7 @@ def test_failing_costs_a_loss_and_the_others_share_it() -> None:
 
 def test_followers_are_told_the_opening_and_every_move() -> None:
     a, b = Follower(TTT), Fragile(TTT)
-    found = play_match(TTT, a, b, MatchConfig(pairs=2, random_plies=3, seed=1), keep_games=True)
+    found = play_match(TTT, a, b, MatchSettings(pairs=2, opening_plies=3, seed=1), keep_games=True)
     begins = [i for i, told in enumerate(a.told) if told[0] == "begin"]
     assert len(begins) == found.games
     for record, start, end in zip(found.records, begins, [*begins[1:], len(a.told)], strict=True):
@@ -117,7 +117,7 @@ def test_followers_are_told_the_opening_and_every_move() -> None:
 def test_follower_of_positions_without_their_moves_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "openings.txt"
     path.write_text("X...O....\n")
-    config = MatchConfig(openings=path)
+    config = MatchSettings(openings=path)
     with pytest.raises(
         SpecError, match="agent follower follows a game move by move, .* positions only: use random plies"
     ):

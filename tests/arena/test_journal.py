@@ -16,17 +16,17 @@ import pytest
 from toys import Takeaway, python_path
 
 from evallearn.agents import RandomAgent, SearchAgent, parse_agent
-from evallearn.arena import Adjudication, MatchConfig, MatchResult, Sprt, Tally, match_folder, play_match
+from evallearn.arena import Adjudication, MatchResult, MatchSettings, Sprt, Tally, match_folder, play_match
 from evallearn.arena.journal import identity, read_sets
 from evallearn.core.checked import line_text
 from evallearn.core.digest import json_digest, weights_mark
 from evallearn.core.search import Limits
 from evallearn.errors import DataError
-from evallearn.evaluators import LinearEval, SolvedEval
+from evallearn.evaluators import SolvedEval, heuristic
 from evallearn.games.connect_four import ConnectFour
 
 C4 = ConnectFour()
-SOME = MatchConfig(pairs=12, seed=3)
+SOME = MatchSettings(pairs=12, seed=3)
 
 
 def agents() -> tuple[Any, Any]:
@@ -63,7 +63,7 @@ def test_stopped_match_goes_on_and_equals_one_that_was_never_stopped(tmp_path: P
 
 def test_more_pairs_are_played_on_top(tmp_path: Path) -> None:
     play_match(C4, *agents(), SOME, folder=tmp_path)
-    more = MatchConfig(pairs=20, seed=3)
+    more = MatchSettings(pairs=20, seed=3)
     assert figures(play_match(C4, *agents(), more, folder=tmp_path)) == figures(play_match(C4, *agents(), more))
     assert (tmp_path / "sets.jsonl").read_text().count("\n") == 20
     assert figures(play_match(C4, *agents(), SOME, folder=tmp_path)) == figures(play_match(C4, *agents(), SOME))
@@ -77,9 +77,9 @@ def test_half_written_line_is_played_again(tmp_path: Path) -> None:
     assert sorted(json.loads(line)["set"] for line in path.read_text().splitlines()) == list(range(12))
 
 
-def test_games_of_the_plain_floor_are_kept_as_text(tmp_path: Path) -> None:
+def test_games_of_the_plain_backend_are_kept_as_text(tmp_path: Path) -> None:
     game = Takeaway()
-    config = MatchConfig(pairs=3, random_plies=1, seed=0)
+    config = MatchSettings(pairs=3, opening_plies=1, seed=0)
     with pytest.raises(KeyboardInterrupt):
         play_match(game, RandomAgent(game), RandomAgent(game, "B"), config, folder=tmp_path, on_progress=stop_after(1))
     resumed = play_match(game, RandomAgent(game), RandomAgent(game, "B"), config, folder=tmp_path)
@@ -91,11 +91,11 @@ import sys
 from pathlib import Path
 from evallearn import get_game
 from evallearn.agents import parse_agent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 if __name__ == "__main__":
     game = get_game("connect_four")
     a, b = parse_agent("handwritten:threats@depth=6", game), parse_agent("zero@depth=6", game)
-    play_match(game, a, b, MatchConfig(pairs=99, seed=3), folder=Path(sys.argv[1]))
+    play_match(game, a, b, MatchSettings(pairs=99, seed=3), folder=Path(sys.argv[1]))
 """
 
 
@@ -121,36 +121,36 @@ def test_killed_match_keeps_every_finished_set(tmp_path: Path) -> None:
         assert len(found) >= done + 4
         done = len(found)
     n = next(i for i in range(len(found) + 1) if i not in found)
-    config = MatchConfig(pairs=min(n, 12), seed=3)
+    config = MatchSettings(pairs=min(n, 12), seed=3)
     two = parse_agent("handwritten:threats@depth=6", C4), parse_agent("zero@depth=6", C4)
     assert figures(play_match(C4, *two, config, folder=folder)) == figures(play_match(C4, *two, config))
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------
 def test_another_match_in_the_folder_is_refused(tmp_path: Path) -> None:
-    play_match(C4, *agents(), MatchConfig(pairs=1, seed=3), folder=tmp_path)
+    play_match(C4, *agents(), MatchSettings(pairs=1, seed=3), folder=tmp_path)
     a, b = agents()
     for other, message in (
         ((b, a, SOME), r"holds a match with agents=\['handwritten:threats@depth=2 #\w+', .*choose another --run"),
-        ((a, b, MatchConfig(seed=4)), "holds a match with seed=3, you asked for 4: choose another --run, or remove"),
-        ((a, b, MatchConfig(seed=3, random_plies=2)), "holds a match with openings='6 random plies', you asked for"),
-        ((a, b, MatchConfig(seed=3, adjudication=Adjudication(plies=9))), "with adjudication='', .*'plies=9'"),
+        ((a, b, MatchSettings(seed=4)), "holds a match with seed=3, you asked for 4: choose another --run, or remove"),
+        ((a, b, MatchSettings(seed=3, opening_plies=2)), "holds a match with openings='6 random plies', you asked for"),
+        ((a, b, MatchSettings(seed=3, adjudication=Adjudication(plies=9))), "with adjudication='', .*'plies=9'"),
     ):
         with pytest.raises(DataError, match=message):
             play_match(C4, *other, folder=tmp_path)  # type: ignore[arg-type]
-    sprt = MatchConfig(pairs=1, seed=3, sprt=Sprt(0, 10))
+    sprt = MatchSettings(pairs=1, seed=3, sprt=Sprt(0, 10))
     assert play_match(C4, a, b, sprt, folder=tmp_path).sprt is not None  # when to stop is no part of the terms
 
 
 def test_changed_weights_are_another_agent(tmp_path: Path) -> None:
-    one, two = LinearEval.from_heuristic(C4, "lines"), LinearEval.from_heuristic(C4, "threats")
+    one, two = heuristic(C4, "lines"), heuristic(C4, "threats")
     same = [SearchAgent(C4, e, Limits(depth=1), name="mine@depth=1") for e in (one, two)]
     assert identity(same[0]) != identity(same[1])
     folders = {match_folder(tmp_path, C4, (a, RandomAgent(C4)), SOME) for a in same}
     assert len(folders) == 2
-    play_match(C4, same[0], RandomAgent(C4), MatchConfig(pairs=1), folder=tmp_path)
+    play_match(C4, same[0], RandomAgent(C4), MatchSettings(pairs=1), folder=tmp_path)
     with pytest.raises(DataError, match="holds a match with agents="):
-        play_match(C4, same[1], RandomAgent(C4), MatchConfig(pairs=1), folder=tmp_path)
+        play_match(C4, same[1], RandomAgent(C4), MatchSettings(pairs=1), folder=tmp_path)
 
 
 def lines_of(folder: Path) -> list[str]:
@@ -177,7 +177,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     return folder, figures(play_match(C4, *agents(), FOUR, folder=folder))
 
 
-FOUR = MatchConfig(pairs=4, seed=3)
+FOUR = MatchSettings(pairs=4, seed=3)
 EMPTY = "leave an empty line in its place, and all others are kept; its games are played again when the match goes on"
 DAMAGE = {
     "cut": (lambda lines: [lines[0], lines[1][:50] + "\n", *lines[2:]], 2, f"damaged (it is not JSON): {EMPTY}"),
@@ -340,19 +340,19 @@ def test_damaged_or_lost_terms_are_written_again(finished: tuple[Path, dict[str,
     with pytest.raises(
         DataError, match=r"holds games of another match, and no match\.json: remove it, or choose another"
     ):
-        play_match(C4, *agents(), MatchConfig(pairs=4, seed=4), folder=tmp_path)
+        play_match(C4, *agents(), MatchSettings(pairs=4, seed=4), folder=tmp_path)
     assert figures(play_match(C4, *agents(), FOUR, folder=tmp_path)) == finished[1]
     assert path.read_text() == good
     assert len(lines_of(tmp_path)) == 4
 
 
 def test_sets_of_another_match_are_refused(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
-    play_match(C4, *agents(), MatchConfig(pairs=1, seed=4), folder=tmp_path)
+    play_match(C4, *agents(), MatchSettings(pairs=1, seed=4), folder=tmp_path)
     write_lines(tmp_path, lines_of(finished[0]))
     with pytest.raises(
         DataError, match=r"lines 1, 2, 3 and 4 are damaged \(its checksum does not fit\): leave empty lines in"
     ):
-        play_match(C4, *agents(), MatchConfig(pairs=1, seed=4), folder=tmp_path)
+        play_match(C4, *agents(), MatchSettings(pairs=1, seed=4), folder=tmp_path)
 
 
 def test_folders_of_earlier_versions_are_refused(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
@@ -370,7 +370,7 @@ def test_folders_of_earlier_versions_are_refused(finished: tuple[Path, dict[str,
 
 def test_tables_over_an_eval_leave_its_weights_visible():
     game = ConnectFour()
-    evals = [SolvedEval(LinearEval.from_heuristic(game, name), lambda s: None) for name in list(game.heuristics)[:2]]
+    evals = [SolvedEval(heuristic(game, name), lambda s: None) for name in list(game.heuristics)[:2]]
     marks = {weights_mark(evaluator) for evaluator in evals}
     assert len(marks) == 2
     assert marks == {weights_mark(evaluator.below) for evaluator in evals}

@@ -13,7 +13,7 @@ import pytest
 
 from evallearn import get_game
 from evallearn.agents import Agent, RandomAgent, SearchAgent, parse_agent
-from evallearn.arena import MatchConfig, MatchResult, Tally, openings, play_match
+from evallearn.arena import MatchResult, MatchSettings, Tally, openings, play_match
 from evallearn.arena import openings as openings_function
 from evallearn.arena.openings import Opening
 from evallearn.arena.seating import Played
@@ -29,7 +29,7 @@ TTT, C4 = TicTacToe(), ConnectFour()
 
 
 class PlainTicTacToe(TicTacToe):
-    """The same game without its compiled floor."""
+    """The same game without its compiled backend."""
 
     rules = None  # type: ignore[assignment]
 
@@ -73,13 +73,13 @@ def assert_exactly_even(result: MatchResult) -> None:
 )
 def test_an_agent_against_itself_is_exactly_even(agent: str) -> None:
     a, b = parse_agent(agent, TTT), parse_agent(agent, TTT)
-    assert_exactly_even(play_match(TTT, a, b, MatchConfig(pairs=20, random_plies=2, seed=5)))
-    assert_exactly_even(play_match(TTT, a, a, MatchConfig(pairs=20, random_plies=1, seed=6)))
+    assert_exactly_even(play_match(TTT, a, b, MatchSettings(pairs=20, opening_plies=2, seed=5)))
+    assert_exactly_even(play_match(TTT, a, a, MatchSettings(pairs=20, opening_plies=1, seed=6)))
 
 
 def test_random_ties_against_themselves_are_exactly_even() -> None:
     a, b = (SearchAgent(C4, LinearEval.zero(C4), Limits(depth=2), random_ties=True) for _ in range(2))
-    result = play_match(C4, a, b, MatchConfig(pairs=20, random_plies=4, seed=1))
+    result = play_match(C4, a, b, MatchSettings(pairs=20, opening_plies=4, seed=1))
     assert_exactly_even(result)
     assert result.wins > 0
     assert result.distinct_games == 20
@@ -88,7 +88,11 @@ def test_random_ties_against_themselves_are_exactly_even() -> None:
 # --- fairness --------------------------------------------------------------------------------------------------------
 def test_each_opening_is_played_from_both_seats() -> None:
     result = play_match(
-        C4, RandomAgent(C4, "A"), RandomAgent(C4, "B"), MatchConfig(pairs=10, random_plies=3, seed=2), keep_games=True
+        C4,
+        RandomAgent(C4, "A"),
+        RandomAgent(C4, "B"),
+        MatchSettings(pairs=10, opening_plies=3, seed=2),
+        keep_games=True,
     )
     for first, second in zip(result.records[::2], result.records[1::2], strict=True):
         assert (first.set, first.opening) == (second.set, second.opening)
@@ -99,8 +103,8 @@ def test_each_opening_is_played_from_both_seats() -> None:
 
 def test_seeds_depend_on_pair_and_ply_alone() -> None:
     a, b, c, d = (Scribe(C4) for _ in range(4))
-    play_match(C4, a, b, MatchConfig(pairs=3, random_plies=2, seed=9))
-    play_match(C4, c, d, MatchConfig(pairs=3, random_plies=2, seed=10))
+    play_match(C4, a, b, MatchSettings(pairs=3, opening_plies=2, seed=9))
+    play_match(C4, c, d, MatchSettings(pairs=3, opening_plies=2, seed=10))
     assert Counter(a.asked) == Counter(b.asked)  # seats swapped: what A was asked in one game, B was in the other
     seeds = [seed for _, seed in a.asked]
     assert len(set(seeds)) == len(seeds)
@@ -114,14 +118,14 @@ def test_first_moves_compile_time_is_not_on_the_clock() -> None:
                 time.sleep(0.3)
             return super().choose(s, seed)
 
-    result = play_match(TTT, SlowStarter(TTT), Scribe(TTT), MatchConfig(pairs=2, random_plies=1, seed=0))
+    result = play_match(TTT, SlowStarter(TTT), Scribe(TTT), MatchSettings(pairs=2, opening_plies=1, seed=0))
     assert result.seconds[0] < 0.2
 
 
 # --- the figures -----------------------------------------------------------------------------------------------------
 def test_figures_add_up_and_survive_json() -> None:
     a, b = parse_agent("handwritten:lines@depth=1", TTT), RandomAgent(TTT)
-    result = play_match(TTT, a, b, MatchConfig(pairs=30, random_plies=2, seed=3), keep_games=True)
+    result = play_match(TTT, a, b, MatchSettings(pairs=30, opening_plies=2, seed=3), keep_games=True)
     assert result.wins + result.draws + result.losses == result.games == 60
     assert result.by_game
     assert result.names == ("handwritten:lines@depth=1", "random")
@@ -141,7 +145,7 @@ def test_figures_add_up_and_survive_json() -> None:
 
 def test_records_replay_to_their_outcome() -> None:
     result = play_match(
-        C4, RandomAgent(C4, "A"), RandomAgent(C4, "B"), MatchConfig(pairs=5, random_plies=2, seed=2), keep_games=True
+        C4, RandomAgent(C4, "A"), RandomAgent(C4, "B"), MatchSettings(pairs=5, opening_plies=2, seed=2), keep_games=True
     )
     balance = 0.0
     for record in result.records:
@@ -155,21 +159,21 @@ def test_records_replay_to_their_outcome() -> None:
 
 
 def test_games_are_kept_only_on_request() -> None:
-    result = play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), MatchConfig(pairs=2, random_plies=0, seed=2))
+    result = play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), MatchSettings(pairs=2, opening_plies=0, seed=2))
     assert result.records == ()
     assert "records" not in result.to_json()
 
 
 def test_equal_games_are_counted_once() -> None:
     """Two agents that do not choose play one game per opening."""
-    result = play_match(TTT, Scribe(TTT), Scribe(TTT), MatchConfig(pairs=12, random_plies=1, seed=2))
+    result = play_match(TTT, Scribe(TTT), Scribe(TTT), MatchSettings(pairs=12, opening_plies=1, seed=2))
     assert (result.games, result.distinct_games, result.pairs_asked) == (18, 9, 12)
 
 
 def test_progress_counts_games_to_the_end() -> None:
     calls: list[tuple[int, int, int]] = []
     play_match(
-        TTT, RandomAgent(TTT), RandomAgent(TTT), MatchConfig(pairs=4, random_plies=1, seed=0),
+        TTT, RandomAgent(TTT), RandomAgent(TTT), MatchSettings(pairs=4, opening_plies=1, seed=0),
         on_progress=lambda tally: calls.append((tally.sets, tally.games, tally.of)),
     )  # fmt: skip
     assert calls == [(1, 2, 4), (2, 4, 4), (3, 6, 4), (4, 8, 4)]
@@ -177,7 +181,7 @@ def test_progress_counts_games_to_the_end() -> None:
 
 def test_the_stronger_agent_wins() -> None:
     a, b = parse_agent("zero@depth=4", C4), RandomAgent(C4)
-    result = play_match(C4, a, b, MatchConfig(pairs=25, random_plies=4, seed=1))
+    result = play_match(C4, a, b, MatchSettings(pairs=25, opening_plies=4, seed=1))
     assert result.wins >= 45
     assert result.elo.low > 150
     assert result.nodes[0] > result.nodes[1]
@@ -185,25 +189,27 @@ def test_the_stronger_agent_wins() -> None:
 
 def test_the_deeper_search_wins_from_either_side() -> None:
     a, b = parse_agent("zero@depth=6", C4), parse_agent("zero@depth=2", C4)
-    assert play_match(C4, a, b, MatchConfig(pairs=40, random_plies=6, seed=1)).elo.low > 0
-    assert play_match(C4, b, a, MatchConfig(pairs=40, random_plies=6, seed=1)).elo.high < 0
+    assert play_match(C4, a, b, MatchSettings(pairs=40, opening_plies=6, seed=1)).elo.low > 0
+    assert play_match(C4, b, a, MatchSettings(pairs=40, opening_plies=6, seed=1)).elo.high < 0
 
 
-# --- both floors, any number of workers ------------------------------------------------------------------------------
+# --- both backends, any number of workers ----------------------------------------------------------------------------
 @pytest.mark.parametrize("b", ["random", "zero@nodes=2000"])
 @pytest.mark.long
 def test_two_workers_play_the_same_match_as_one(b: str) -> None:
     def play(workers: int) -> MatchResult:
         agents = parse_agent("zero@depth=2", C4), parse_agent(b, C4)
-        return play_match(C4, *agents, MatchConfig(pairs=11, random_plies=4, seed=4), workers=workers, keep_games=True)
+        return play_match(
+            C4, *agents, MatchSettings(pairs=11, opening_plies=4, seed=4), workers=workers, keep_games=True
+        )
 
     assert without_clock(play(1)) == without_clock(play(2))
 
 
-def test_plain_floor_plays_the_same_match_as_the_compiled_one() -> None:
+def test_plain_backend_plays_the_same_match_as_the_compiled_one() -> None:
     plain, compiled = PlainTicTacToe(), CompiledGame(TTT)
     results = [
-        play_match(g, RandomAgent(g), Scribe(g), MatchConfig(pairs=15, random_plies=2, seed=4))
+        play_match(g, RandomAgent(g), Scribe(g), MatchSettings(pairs=15, opening_plies=2, seed=4))
         for g in (plain, TTT, compiled)
     ]
     first, *others = map(without_clock, results)
@@ -220,7 +226,7 @@ def test_interrupt_ends_the_workers() -> None:
             C4,
             RandomAgent(C4),
             RandomAgent(C4),
-            MatchConfig(pairs=40, random_plies=2, seed=0),
+            MatchSettings(pairs=40, opening_plies=2, seed=0),
             workers=2,
             on_progress=interrupt,
         )
@@ -268,7 +274,7 @@ def test_mirrored_games_are_one() -> None:
             Opening(opening),
             [Played((i, 1 - i), a, [1.0, -1.0], [2, 2], [0, 0], [0.0, 0.0]) for i, a in enumerate(games)],
         )
-        assert tally.result(seed=1, random_plies=0, asked=1, records=[]).distinct_games == distinct
+        assert tally.result(seed=1, opening_plies=0, asked=1, records=[]).distinct_games == distinct
 
 
 def test_the_other_openings_of_a_seed_stay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,12 +377,12 @@ class Dice(Game):
 def test_both_games_of_a_pair_get_the_same_dice() -> None:
     dice = Dice()
     result = play_match(
-        dice, Scribe(dice, "A"), Scribe(dice, "B"), MatchConfig(pairs=20, random_plies=1, seed=7), keep_games=True
+        dice, Scribe(dice, "A"), Scribe(dice, "B"), MatchSettings(pairs=20, opening_plies=1, seed=7), keep_games=True
     )
     assert_exactly_even(result)
     assert result.distinct_games == 20
     assert result.wins > 0
-    better = play_match(dice, Scribe(dice), RandomAgent(dice), MatchConfig(pairs=20, random_plies=0, seed=7))
+    better = play_match(dice, Scribe(dice), RandomAgent(dice), MatchSettings(pairs=20, opening_plies=0, seed=7))
     assert better.elo.low > 0
 
 
@@ -389,12 +395,12 @@ def test_an_illegal_action_names_agent_action_and_position() -> None:
     expected = r"agent cheat chose the illegal action 42 in tic_tac_toe position '.*'; legal: 1 2 3 4 5 6 7 8 9$"
     for game in (TTT, PlainTicTacToe()):
         with pytest.raises(IllegalAction, match=expected):
-            play_match(game, Cheat(game, "cheat"), RandomAgent(game), MatchConfig(pairs=1, random_plies=0, seed=0))
+            play_match(game, Cheat(game, "cheat"), RandomAgent(game), MatchSettings(pairs=1, opening_plies=0, seed=0))
 
 
 def test_an_agent_of_another_game_is_refused() -> None:
     with pytest.raises(SpecError, match="agent random plays connect_four, but the match is tic_tac_toe: rebuild it"):
-        play_match(TTT, RandomAgent(TTT), RandomAgent(C4), MatchConfig(pairs=1, random_plies=0, seed=0))
+        play_match(TTT, RandomAgent(TTT), RandomAgent(C4), MatchSettings(pairs=1, opening_plies=0, seed=0))
 
 
 @pytest.mark.parametrize(
@@ -402,21 +408,21 @@ def test_an_agent_of_another_game_is_refused() -> None:
     [
         ({"pairs": 0}, "pairs=0: give a whole number from 1 to"),
         ({"pairs": 2.5}, "pairs=2.5: give a whole number"),
-        ({"random_plies": -1}, "random_plies=-1: give a whole number from 0 to"),
+        ({"opening_plies": -1}, "opening_plies=-1: give a whole number from 0 to"),
         ({"workers": 0}, "workers=0: give a whole number of 1 or more"),
     ],
 )
 def test_senseless_settings_are_refused(settings: dict[str, Any], message: str) -> None:
-    given = {"pairs": 1, "random_plies": 0, "seed": 0, **settings}
+    given = {"pairs": 1, "opening_plies": 0, "seed": 0, **settings}
     workers = given.pop("workers", 1)
     with pytest.raises(SpecError, match=message):
-        play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), MatchConfig(**given), workers=workers)
+        play_match(TTT, RandomAgent(TTT), RandomAgent(TTT), MatchSettings(**given), workers=workers)
 
 
 # --- whole games in one kernel ---------------------------------------------------------------------------------------
 def test_quick_matches_play_the_games_that_slow_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
     agents = parse_agent("handwritten:threats@depth=3", C4), parse_agent("handwritten:threats@nodes=200", C4)
-    config = MatchConfig(pairs=20, seed=4)
+    config = MatchSettings(pairs=20, seed=4)
     slow = play_match(C4, *agents, config, keep_games=True)
     monkeypatch.setitem(play_match.__globals__, "QUICK_SETS", 1)
     quick = play_match(C4, *agents, config, keep_games=True)

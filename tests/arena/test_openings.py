@@ -8,7 +8,7 @@ import pytest
 
 from evallearn import get_game
 from evallearn.agents import RandomAgent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.arena.openings import read_openings
 from evallearn.errors import DataError, SpecError
 from evallearn.games.tic_tac_toe import TicTacToe
@@ -20,23 +20,23 @@ CHESS_OPENINGS = Path(__file__).parents[2].parent / "shared/reference/chess/ches
 def test_positions_of_a_file_are_each_played_from_both_seats(tmp_path: Path) -> None:
     path = tmp_path / "openings.txt"
     path.write_text("# three of them\nX...O....\n\n  .X..O....  \nX.......O\n")
-    found = play_match(TTT, RandomAgent(TTT, "A"), RandomAgent(TTT, "B"), MatchConfig(openings=path), keep_games=True)
-    assert (found.games, found.pairs_asked, found.random_plies) == (6, 200, 0)
+    found = play_match(TTT, RandomAgent(TTT, "A"), RandomAgent(TTT, "B"), MatchSettings(openings=path), keep_games=True)
+    assert (found.games, found.pairs_asked, found.opening_plies) == (6, 200, 0)
     texts = ["X...O....", ".X..O....", "X.......O"]
     assert [r.opening for r in found.records] == [t for t in texts for _ in range(2)]
     assert all(r.opening_actions is None for r in found.records)
-    again = play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchConfig(openings=path, repeat=True, pairs=5))
+    again = play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchSettings(openings=path, repeat=True, pairs=5))
     assert again.games == 10
-    assert play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchConfig(openings=path, pairs=2)).games == 4
+    assert play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchSettings(openings=path, pairs=2)).games == 4
 
 
 def test_changed_file_is_another_match(tmp_path: Path) -> None:
     path, run = tmp_path / "openings.txt", tmp_path / "run"
     path.write_text("X...O....\n")
-    play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchConfig(openings=path), folder=run)
+    play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchSettings(openings=path), folder=run)
     path.write_text(".X..O....\n")
     with pytest.raises(DataError, match="holds a match with openings='.*openings.txt #.*', you asked for"):
-        play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchConfig(openings=path), folder=run)
+        play_match(TTT, RandomAgent(TTT), RandomAgent(TTT, "B"), MatchSettings(openings=path), folder=run)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="cannot read the openings .*binary .it is no text."):
         read_openings(tmp_path / "binary", TTT)
     with pytest.raises(SpecError, match="openings of .* and 4 random plies: give one of the two"):
-        MatchConfig(openings=tmp_path / "x", random_plies=4)
+        MatchSettings(openings=tmp_path / "x", opening_plies=4)
 
 
 def test_large_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Two Evals that meet one ply ahead: seats swapped, the same dice, no advantage to anybody."""
+"""Two evaluators that meet one ply ahead: seats swapped, the same dice, no advantage to anybody."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE
 from evallearn.core.rng import SplitMix64
 from evallearn.errors import SpecError
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import LinearEval, heuristic
 from evallearn.registry import get_game
 
 TTT, PIG = get_game("tic_tac_toe"), get_game("pig,target=12")
 
 
 def hand(game, name: str) -> LinearEval:
-    return LinearEval.from_heuristic(game, name)
+    return heuristic(game, name)
 
 
 def against(game) -> LinearEval:
@@ -75,9 +75,9 @@ def test_swapped_evals_swap_the_points_and_the_better_one_wins():
 
 
 def test_evals_that_cannot_meet_are_refused():
-    plain = LinearEval.from_heuristic(Takeaway(), "pile")
+    plain = heuristic(Takeaway(), "pile")
     for a, b in ((plain, plain), (hand(TTT, "lines"), plain), (hand(TTT, "lines"), hand(PIG, "hold20"))):
-        with pytest.raises(SpecError, match="cannot meet: both must be Evals of one game on the compiled floor"):
+        with pytest.raises(SpecError, match="cannot meet: both must be evaluators of one game on the compiled backend"):
             quick_match(a, b, pairs=2)
 
 

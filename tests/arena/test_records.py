@@ -82,7 +82,7 @@ def test_from_json_fills_in_what_has_a_default() -> None:
         GameRecord.from_json(data)
 
 
-def test_a_compiled_game_is_played_over_on_the_plain_floor(tmp_path: Path) -> None:
+def test_a_compiled_game_is_played_over_on_the_plain_backend(tmp_path: Path) -> None:
     compiled = CompiledGame(TTT)
     write_games(tmp_path / "x.txt", compiled, [ttt()])
     assert read_games(tmp_path / "x.txt", compiled) == [ttt()]

@@ -6,7 +6,7 @@ import pytest
 
 from evallearn import game_names, get_game
 from evallearn.agents import RandomAgent, parse_agent
-from evallearn.arena import MatchConfig, play_match
+from evallearn.arena import MatchSettings, play_match
 from evallearn.arena.seating import Played, by_game, score_set, seatings
 
 
@@ -62,7 +62,7 @@ def test_three_players_compare_the_mean_of_their_seats() -> None:
 @pytest.mark.parametrize("name", game_names())
 def test_random_play_against_itself_is_exactly_even_in_every_game(name: str) -> None:
     game = get_game(name)
-    config = MatchConfig(pairs=3, seed=5, luck="none")
+    config = MatchSettings(pairs=3, seed=5, luck="none")
     found = play_match(game, RandomAgent(game, "A"), RandomAgent(game, "B"), config)
     assert found.games == 3 * len(seatings(game.n_players))
     assert found.pair_counts == (0, 0, 3, 0, 0)
@@ -80,6 +80,6 @@ def test_random_play_against_itself_is_exactly_even_in_every_game(name: str) -> 
 )  # fmt: skip
 def test_the_better_agent_wins_in_games_of_every_kind(name: str, better: str) -> None:
     game = get_game(name)
-    found = play_match(game, parse_agent(better, game), RandomAgent(game), MatchConfig(pairs=12, seed=2))
+    found = play_match(game, parse_agent(better, game), RandomAgent(game), MatchSettings(pairs=12, seed=2))
     assert found.margin.low > 0
     assert found.score > 0.7

@@ -10,7 +10,7 @@ from scripts import benchmark
 
 from evallearn import get_game
 from evallearn.agents import parse_agent
-from evallearn.arena import MatchConfig, Sprt, play_match
+from evallearn.arena import MatchSettings, Sprt, play_match
 from evallearn.arena.stats import elo_from_pairs
 from evallearn.arena.stopped import elo_after_sprt
 from evallearn.arena.walk import SHORT, Walk
@@ -115,7 +115,7 @@ def test_what_is_no_even_walk_is_not_corrected(counts: tuple[int, ...]) -> None:
 def test_result_says_what_is_corrected_and_what_is_not() -> None:
     game = get_game("connect_four")
     a, b = (parse_agent(text, game) for text in ("handwritten:threats@depth=2", "handwritten:lines@depth=2"))
-    found = play_match(game, a, b, MatchConfig(pairs=300, seed=2, sprt=Sprt(0, 50)))
+    found = play_match(game, a, b, MatchSettings(pairs=300, seed=2, sprt=Sprt(0, 50)))
     counted = elo_from_pairs(found.pair_counts)
     assert found.sprt is not None
     assert found.sprt.decision == "H1"
@@ -126,13 +126,13 @@ def test_result_says_what_is_corrected_and_what_is_not() -> None:
     assert found.stop.uncorrected == ("score", "margin", "luck", "curve")
     assert found.to_json()["stop"]["elo_as_counted"] == counted.elo
     assert found.to_json()["elo"] == found.elo.elo
-    assert play_match(game, a, b, MatchConfig(pairs=3, seed=2)).stop is None
+    assert play_match(game, a, b, MatchSettings(pairs=3, seed=2)).stop is None
 
 
 def test_lopsided_match_is_marked() -> None:
     game = get_game("connect_four")
     a, b = (parse_agent(text, game) for text in ("handwritten:threats@depth=2", "random"))
-    found = play_match(game, a, b, MatchConfig(pairs=300, seed=2, sprt=Sprt(0, 50)))
+    found = play_match(game, a, b, MatchSettings(pairs=300, seed=2, sprt=Sprt(0, 50)))
     assert found.stop is not None
     assert not found.stop.elo_corrected
     assert found.stop.uncorrected[:3] == ("elo", "nelo", "los")

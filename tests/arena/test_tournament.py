@@ -11,19 +11,19 @@ import pytest
 
 from evallearn import get_game
 from evallearn.agents import parse_agent
-from evallearn.arena import MatchConfig, Sprt, TournamentResult, play_match, play_tournament
+from evallearn.arena import MatchSettings, Sprt, TournamentResult, play_match, play_tournament
 from evallearn.arena.ladder import answer, known_agents, learned_files
 from evallearn.arena.ratings import Rating
 from evallearn.arena.tournament import kind_of, pairings
 from evallearn.core.search import Limits
 from evallearn.errors import SpecError
-from evallearn.evaluators import LinearEval, save_evaluator
+from evallearn.evaluators import LinearEval, save
 from evallearn.games.connect_four import ConnectFour
 from evallearn.report import render_tournament
 from evallearn.report.formatting import stopped_words
 
 C4 = ConnectFour()
-CONFIG = MatchConfig(pairs=8, seed=2)
+CONFIG = MatchSettings(pairs=8, seed=2)
 NAMES = ["random", "handwritten:lines@depth=1", "handwritten:threats@depth=1"]
 
 
@@ -89,9 +89,9 @@ def test_senseless_tournaments_are_refused(names: list[str], anchor: str | None,
 def test_known_agents_are_all_there_and_copies_count_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evallearn.evaluators.zoo.zoo_folder", lambda: tmp_path / "no zoo")
     mine = LinearEval(C4, np.full((C4.n_phases, len(C4.feature_names)), 0.1))
-    save_evaluator(mine, tmp_path / "a" / "evaluators" / "linear.safetensors")
-    save_evaluator(LinearEval.zero(C4), tmp_path / "a" / "evaluators" / "linear-0.safetensors")
-    save_evaluator(LinearEval.zero(get_game("tic_tac_toe")), tmp_path / "b" / "other.safetensors")
+    save(mine, tmp_path / "a" / "evaluators" / "linear.safetensors")
+    save(LinearEval.zero(C4), tmp_path / "a" / "evaluators" / "linear-0.safetensors")
+    save(LinearEval.zero(get_game("tic_tac_toe")), tmp_path / "b" / "other.safetensors")
     shutil.copy(tmp_path / "a" / "evaluators" / "linear.safetensors", tmp_path / "b" / "copy.safetensors")
     (tmp_path / "b" / "broken.safetensors").write_text("nonsense")
     assert [p.name for p in learned_files(C4, tmp_path)] == ["linear.safetensors", "copy.safetensors"]
@@ -106,7 +106,7 @@ def test_known_agents_are_all_there_and_copies_count_once(tmp_path: Path, monkey
     [
         ("random", "random"), ("zero@depth=2", "zero"), ("handwritten:lines@depth=2", "handwritten"),
         ("runs/x/evaluators/linear.safetensors@nodes=200", "learned"), ("zoo:othello/patterns@time=0.1", "learned"),
-        ("mcts@nodes=5", "search"), ("mcts,leaf=rollout:zero@nodes=5", "search"), ("uci:stockfish@depth=3", "engine"),
+        ("mcts@nodes=5", "search"), ("mcts,leaf=playout:zero@nodes=5", "search"), ("uci:stockfish@depth=3", "engine"),
         ("gtp:grhino", "engine"), ("cmd:python3 x.py", "engine"), ("mcts:runs/linear.safetensors@nodes=5", "search"),
     ],
 )  # fmt: skip
@@ -124,14 +124,14 @@ def test_answer_says_who_is_ahead_and_when_nobody_knows() -> None:
     )
     assert answer([by_hand, row(linear, -50, 20)]).startswith("Hand-written is still ahead: ")
     assert answer([row(linear, 10, 20), by_hand]).startswith("Learned and hand-written cannot be told apart: ")
-    assert answer([by_hand]) == "No learned Eval takes part: evallearn learn makes some."
+    assert answer([by_hand]) == "No learned evaluator takes part: evallearn learn makes some."
     assert answer([row(linear, 10, 20)]) == "No hand-written heuristic takes part: the game has none."
 
 
 # --- sequential test -------------------------------------------------------------------------------------------------
 def test_match_stops_when_the_sprt_has_decided_whatever_the_workers() -> None:
     a, b = agents("handwritten:threats@depth=3", "zero@depth=1")
-    config = MatchConfig(pairs=500, seed=2, sprt=Sprt(0, 50))
+    config = MatchSettings(pairs=500, seed=2, sprt=Sprt(0, 50))
     one, two = (play_match(C4, a, b, config, workers=n) for n in (1, 2))
     assert one.sprt is not None
     assert one.sprt.decision == "H1"
@@ -142,18 +142,18 @@ def test_match_stops_when_the_sprt_has_decided_whatever_the_workers() -> None:
     worse = play_match(C4, b, a, config)
     assert worse.sprt is not None
     assert worse.sprt.decision == "H0"
-    assert play_match(C4, a, b, MatchConfig(pairs=2, seed=2, sprt=Sprt(0, 50))).sprt.decision is None  # type: ignore[union-attr]  # it has one
+    assert play_match(C4, a, b, MatchSettings(pairs=2, seed=2, sprt=Sprt(0, 50))).sprt.decision is None  # type: ignore[union-attr]  # it has one
 
 
 def test_tournament_with_an_sprt_says_that_its_ratings_are_not_corrected() -> None:
     players = agents("handwritten:threats@depth=2", "zero@depth=1", "random")
-    found = play_tournament(C4, players, MatchConfig(pairs=60, seed=2, sprt=Sprt(0, 100)))
+    found = play_tournament(C4, players, MatchSettings(pairs=60, seed=2, sprt=Sprt(0, 100)))
     assert found.stopped_by_sprt == 3
     data = found.to_json()
     assert data["stopped_by_sprt"] == 3
     warning = "An SPRT stopped 3 of 3 matches. The ratings are not corrected for the stop: they lie too far apart."
     assert stopped_words(data) == warning
     assert warning in render_tournament(data)
-    plain = play_tournament(C4, players, MatchConfig(pairs=5, seed=2))
+    plain = play_tournament(C4, players, MatchSettings(pairs=5, seed=2))
     assert plain.stopped_by_sprt == 0
     assert "SPRT stopped" not in render_tournament(plain.to_json())

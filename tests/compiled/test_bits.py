@@ -33,12 +33,12 @@ def compiled_u64(x):
 
 
 @given(words | st.just(0))
-def test_popcount_is_the_same_on_both_floors(x):
+def test_popcount_is_the_same_on_both_backends(x):
     assert popcount(x) == popcount(np.uint64(x)) == compiled_popcount(np.uint64(x)) == bin(x).count("1")
 
 
 @given(words.filter(bool))
-def test_lowest_bit_is_the_same_on_both_floors(x):
+def test_lowest_bit_is_the_same_on_both_backends(x):
     i = lowest_bit(x)
     assert i == lowest_bit(np.uint64(x)) == compiled_lowest_bit(np.uint64(x))
     assert x >> i & 1
@@ -46,7 +46,7 @@ def test_lowest_bit_is_the_same_on_both_floors(x):
 
 
 @given(st.integers(-(2**63), 2**63 - 1))
-def test_u64_of_a_signed_number_is_the_same_on_both_floors(x):
+def test_u64_of_a_signed_number_is_the_same_on_both_backends(x):
     assert u64(x) == compiled_u64(np.int64(x)) == x % 2**64
     assert isinstance(u64(x), np.uint64)
 

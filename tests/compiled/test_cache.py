@@ -123,7 +123,7 @@ found = {"features": fast.features(s, 0)[0], "actions": len(fast.actions(s))}
 found["over"] = fast.is_terminal(game.from_text("9:0"))
 """
 WITH_EVAL = """
-from evallearn import LinearEval
+from evallearn import LinearEval, heuristic
 e = LinearEval(game, [[0.01]])
 found |= {"plain": e.evaluate(s, 0), "compiled": float(e.evaluate_batch([s], [0])[0]), "perft": fast.perft(s, 3)}
 """
@@ -134,11 +134,11 @@ BIG = (
     REPORT
     + """
 import numpy as np
-from evallearn import AlphaBeta, LinearEval, Limits, NetEval, get_game
+from evallearn import AlphaBeta, LinearEval, heuristic, Limits, NetEval, get_game
 from evallearn.compiled.game import CompiledGame
 game = get_game("tic_tac_toe")
 s = game.initial()
-linear = LinearEval.from_heuristic(game, "lines")
+linear = heuristic(game, "lines")
 rng = np.random.default_rng(0)
 shapes = {"w1": (5, 32), "b1": (32,), "w2": (32, 16), "b2": (16,), "w3": (16, 1), "b3": (1,)}  # those of learn
 net = NetEval(game, {k: rng.normal(0, 0.3, (1, *v)) for k, v in shapes.items()})
@@ -214,7 +214,7 @@ def test_two_cold_processes_at_once_both_work_and_say_that_they_compile(tmp_path
     # Whoever comes second to a kernel may find the other's: each is compiled, and told, by at least one of the two.
     told = first["log"] + second["log"]
     assert any("compiling the rules of heaps (a few seconds; kept in" in line for line in told)
-    assert any("compiling the linear Eval of heaps" in line for line in told)
+    assert any("compiling the linear evaluator of heaps" in line for line in told)
     assert any("compiling perft of heaps" in line for line in told)
     assert all(str(tmp_path / "cache") in line for line in told)
     assert first["misses"] + second["misses"] >= first["misses"] + first["hits"]

@@ -85,7 +85,7 @@ def test_every_rule_that_kernels_call_is_declared():
     assert functions <= declared
     optional = {field.name for field in fields(Rules) if "Callable" in str(field.type) and "None" in str(field.type)}
     optional -= {"phase"}
-    assert optional <= set(hooks.STAND_INS)
+    assert optional <= set(hooks.DEFAULTS)
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_specialise_demands_what_is_declared_and_nothing_else(imported, more, me
 
 
 def test_names_come_from_the_rules_from_stand_ins_or_from_the_caller(tmp_path):
-    imported = "CACHE, N_WORDS, HAS_CHANCE, State, actions, chances, evaluate_mover as below, note_node, quiet_value"
+    imported = "CACHE, N_WORDS, HAS_CHANCE, State, actions, chances, evaluate_mover as below, on_node, quiet_value"
     given: Any = object()
     found = bindings_of(
-        template(tmp_path, imported, "1"), [RULES], {"below": given, "note_node": given, "quiet_value": None}
+        template(tmp_path, imported, "1"), [RULES], {"below": given, "on_node": given, "quiet_value": None}
     )
     assert found == {
         "N_WORDS": RULES.n_words,
@@ -115,7 +115,7 @@ def test_names_come_from_the_rules_from_stand_ins_or_from_the_caller(tmp_path):
         "actions": RULES.actions,
         "chances": hooks.chances,
         "below": given,
-        "note_node": given,
+        "on_node": given,
         "quiet_value": hooks.quiet_value,
     }
 

@@ -1,4 +1,4 @@
-"""Sending for what lies far away changes nothing, on either floor."""
+"""Sending for what lies far away changes nothing, on either backend."""
 
 from __future__ import annotations
 

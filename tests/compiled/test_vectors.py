@@ -59,7 +59,7 @@ def kernels():
 
 
 @every_size
-def test_sums_of_rows_are_the_same_on_both_floors(units, kernels):
+def test_sums_of_rows_are_the_same_on_both_backends(units, kernels):
     for rows in (0, 1, 2, 7, 33):
         given = bias, weights, places, values = numbers(units, max(1, rows))
         wanted = bias.copy()
@@ -71,7 +71,7 @@ def test_sums_of_rows_are_the_same_on_both_floors(units, kernels):
 
 
 @every_size
-def test_rectified_sums_with_values_by_place_are_the_same_on_both_floors(units, kernels):
+def test_rectified_sums_with_values_by_place_are_the_same_on_both_backends(units, kernels):
     for rows in (0, 1, 2, 7, 33):
         given = bias, weights, places, values = numbers(units, max(1, rows))
         bias[:5] = np.nan, -np.inf, np.inf, -0.0, 0.0
@@ -84,7 +84,7 @@ def test_rectified_sums_with_values_by_place_are_the_same_on_both_floors(units, 
 
 
 @every_size
-def test_products_are_the_same_on_both_floors(units, kernels):
+def test_products_are_the_same_on_both_backends(units, kernels):
     a, weights, _, _ = numbers(units, 3)
     for b in weights:
         compiled, plain = kernels[units][2](a, b), dot(a.ctypes.data, b.ctypes.data, units)

@@ -1,4 +1,4 @@
-"""A game without compiled floor, and a command that plays it: what the tests start, kill and start again.
+"""A game without compiled backend, and a command that plays it: what the tests start, kill and start again.
 
 A module of its own because worker processes must be able to import the game.
 """
@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 from evallearn.agents import RandomAgent
 from evallearn.core.game import Game
-from evallearn.data import SelfPlayConfig, run_selfplay
+from evallearn.data import RecordSettings, generate_records
 
-MANY = SelfPlayConfig(games=2000, seed=11, random_plies=1, exploration=0.1, games_per_shard=16)
+MANY = RecordSettings(games=2000, seed=11, opening_plies=1, epsilon=0.1, games_per_shard=16)
 
 
 class Nim(Game):
@@ -54,6 +54,6 @@ class Nim(Game):
 
 if __name__ == "__main__":
     try:
-        run_selfplay(sys.argv[1], Nim(), [RandomAgent(Nim())] * 2, MANY, workers=int(sys.argv[2]))
+        generate_records(sys.argv[1], Nim(), [RandomAgent(Nim())] * 2, MANY, workers=int(sys.argv[2]))
     except KeyboardInterrupt:
         sys.exit(130)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evallearn.agents import RandomAgent
-from evallearn.data import Batch, Dataset, Manifest, SelfPlayConfig, run_selfplay
+from evallearn.data import Batch, Dataset, Manifest, RecordSettings, generate_records
 from evallearn.data.dataset import is_test
 from evallearn.data.records import shard_path
 from evallearn.errors import DataError, SpecError
@@ -21,11 +21,11 @@ sys.path.append(str(HERE))
 from nim_selfplay import Nim  # noqa: E402
 
 GAME = TicTacToe()
-CONFIG = SelfPlayConfig(games=300, seed=3, random_plies=1, games_per_shard=32)
+CONFIG = RecordSettings(games=300, seed=3, opening_plies=1, games_per_shard=32)
 
 
-def make(folder: Path, config: SelfPlayConfig = CONFIG, game: TicTacToe | Nim = GAME) -> Manifest:
-    return run_selfplay(folder, game, [RandomAgent(game)] * 2, config)
+def make(folder: Path, config: RecordSettings = CONFIG, game: TicTacToe | Nim = GAME) -> Manifest:
+    return generate_records(folder, game, [RandomAgent(game)] * 2, config)
 
 
 @pytest.fixture(scope="module")
@@ -176,12 +176,12 @@ def test_senseless_requests_are_refused(folder: Path, tmp_path: Path) -> None:
 PEAK = """
 import sys
 from evallearn.agents import RandomAgent
-from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
+from evallearn.data import Dataset, RecordSettings, generate_records
 from nim_selfplay import Nim
 
 game = Nim()
-config = SelfPlayConfig(games=int(sys.argv[2]), random_plies=0, games_per_shard=32)
-run_selfplay(sys.argv[1], game, [RandomAgent(game)] * 2, config)
+config = RecordSettings(games=int(sys.argv[2]), opening_plies=0, games_per_shard=32)
+generate_records(sys.argv[1], game, [RandomAgent(game)] * 2, config)
 n = sum(len(b) for b in Dataset(sys.argv[1], game).batches("train", batch_size=2048))
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 print(n, status["VmHWM"].split()[0])

@@ -20,11 +20,11 @@ import pytest
 from evallearn.agents import Agent, RandomAgent, SearchAgent
 from evallearn.core.game import Game
 from evallearn.core.search import Limits, SearchResult
-from evallearn.data import Record, SelfPlayConfig, play_game, read_shard, rebuild_manifest, run_selfplay
-from evallearn.data.boards import on_fastest_floor
+from evallearn.data import Record, RecordSettings, generate_records, play_game, read_shard, rebuild_manifest
+from evallearn.data.boards import on_fastest_backend
 from evallearn.data.records import from_table, shard_path, shard_paths
 from evallearn.errors import DataError, IllegalAction, SpecError
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import heuristic
 from evallearn.games.tic_tac_toe import TicTacToe
 from evallearn.registry import get_game
 
@@ -35,7 +35,7 @@ from nim_selfplay import MANY, Nim  # noqa: E402
 GAME = TicTacToe()
 RANDOM = [RandomAgent(GAME)] * 2
 NIM_RANDOM = [RandomAgent(Nim())] * 2
-SMALL = SelfPlayConfig(games=20, seed=5, random_plies=2, exploration=0.25, games_per_shard=8)
+SMALL = RecordSettings(games=20, seed=5, opening_plies=2, epsilon=0.25, games_per_shard=8)
 
 
 class Endless(Nim):
@@ -59,8 +59,8 @@ class Fixed(Agent):
 
 @cache
 def fast() -> Game:
-    """Tic-tac-toe on the compiled floor, built once."""
-    return on_fastest_floor(GAME)
+    """Tic-tac-toe on the compiled backend, built once."""
+    return on_fastest_backend(GAME)
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
@@ -77,8 +77,8 @@ def test_records_replay_as_one_game() -> None:
     for number in range(30):
         records = play_game(fast(), RANDOM, SMALL, number)
         s = GAME.decode(np.frombuffer(records[0].state, "<u8").tolist())
-        assert records[0].ply == SMALL.random_plies
-        for ply, record in enumerate(records, SMALL.random_plies):
+        assert records[0].ply == SMALL.opening_plies
+        for ply, record in enumerate(records, SMALL.opening_plies):
             assert (record.game_number, record.ply, record.player) == (number, ply, GAME.to_play(s))
             assert record.state == np.array(GAME.encode(s), "<u8").tobytes()
             assert record.features == np.array(GAME.features(s, record.player), "<f4").tobytes()
@@ -92,11 +92,11 @@ def test_records_replay_as_one_game() -> None:
 
 def test_outcomes_of_the_two_players_sum_to_zero() -> None:
     for number in range(30):
-        by_player: dict[int, set[float]] = {0: set(), 1: set()}
+        per_player: dict[int, set[float]] = {0: set(), 1: set()}
         for record in play_game(fast(), RANDOM, SMALL, number):
-            by_player[record.player].add(record.outcome)
-        assert len(by_player[0]) <= 1 >= len(by_player[1])
-        assert sum(sum(v) for v in by_player.values()) == 0 or not all(by_player.values())
+            per_player[record.player].add(record.outcome)
+        assert len(per_player[0]) <= 1 >= len(per_player[1])
+        assert sum(sum(v) for v in per_player.values()) == 0 or not all(per_player.values())
 
 
 def test_a_game_depends_on_seed_and_number_only() -> None:
@@ -110,29 +110,29 @@ def test_a_game_depends_on_seed_and_number_only() -> None:
 
 
 def test_openings_are_diverse_and_left_out() -> None:
-    config = SelfPlayConfig(random_plies=3, exploration=0.0)
-    first = [play_game(fast(), [Fixed(GAME, None)] * 2, replace(config, exploration=1.0), n)[0] for n in range(300)]
+    config = RecordSettings(opening_plies=3, epsilon=0.0)
+    first = [play_game(fast(), [Fixed(GAME, None)] * 2, replace(config, epsilon=1.0), n)[0] for n in range(300)]
     assert {r.ply for r in first} == {3}
     assert len({r.state for r in first}) > 150  # 252 positions after three plies
-    greedy = SearchAgent(GAME, LinearEval.from_heuristic(GAME, "lines"), Limits(depth=1))
+    greedy = SearchAgent(GAME, heuristic(GAME, "lines"), Limits(depth=1))
     assert len({tuple(play_game(fast(), [greedy] * 2, config, n)) for n in range(50)}) == 50
 
 
 def test_openings_that_end_the_game_are_drawn_again() -> None:
-    config = SelfPlayConfig(random_plies=8, exploration=0.0)
+    config = RecordSettings(opening_plies=8, epsilon=0.0)
     for number in range(40):  # most games of eight random plies are over before
         (record,) = play_game(fast(), RANDOM, config, number)
         assert record.ply == 8
     with pytest.raises(
-        DataError, match="random_plies=9: 1000 random openings in a row ended the game of tic_tac_toe: use"
+        DataError, match="opening_plies=9: 1000 random openings in a row ended the game of tic_tac_toe: use"
     ):
-        play_game(GAME, RANDOM, replace(config, random_plies=9), 0)
+        play_game(GAME, RANDOM, replace(config, opening_plies=9), 0)
 
 
 def test_exploration_is_as_frequent_as_asked() -> None:
     agents = [Fixed(Nim(), 1)] * 2
     for rate, expected in ((0.0, 0.0), (0.3, 0.2), (1.0, 2 / 3)):  # one random action of three is the agent's own
-        config = SelfPlayConfig(random_plies=0, exploration=rate)
+        config = RecordSettings(opening_plies=0, epsilon=rate)
         records = [
             r for n in range(300) for r in play_game(Nim(), agents, config, n) if int(r.state.split(":")[0]) >= 3
         ]
@@ -141,7 +141,7 @@ def test_exploration_is_as_frequent_as_asked() -> None:
 
 
 def test_random_actions_are_uniform() -> None:
-    config = SelfPlayConfig(random_plies=0, exploration=1.0)
+    config = RecordSettings(opening_plies=0, epsilon=1.0)
     counts = Counter(play_game(fast(), [Fixed(GAME, None)] * 2, config, n)[0].action for n in range(1800))
     assert set(counts) == set(range(9))
     assert all(140 < n < 260 for n in counts.values())  # 200 +- 4 standard deviations
@@ -149,7 +149,7 @@ def test_random_actions_are_uniform() -> None:
 
 def test_a_plain_only_game_is_stored_as_text(tmp_path: Path) -> None:
     game = Nim()
-    manifest = run_selfplay(tmp_path, game, [RandomAgent(game)] * 2, replace(SMALL, games=4))
+    manifest = generate_records(tmp_path, game, [RandomAgent(game)] * 2, replace(SMALL, games=4))
     assert manifest.origin.n_words == 0
     records = records_of(tmp_path)
     assert {type(r.state) for r in records} == {type(r.action) for r in records} == {str}
@@ -161,7 +161,7 @@ def test_a_plain_only_game_is_stored_as_text(tmp_path: Path) -> None:
 
 
 def test_very_deep_searches_fit_the_column() -> None:
-    assert play_game(GAME, [Fixed(GAME, 0, depth=500)] * 2, replace(SMALL, exploration=1.0), 0)[0].depth == 127
+    assert play_game(GAME, [Fixed(GAME, 0, depth=500)] * 2, replace(SMALL, epsilon=1.0), 0)[0].depth == 127
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------
@@ -171,24 +171,24 @@ def test_very_deep_searches_fit_the_column() -> None:
         ({"games": 0}, "games=0: give a whole number from 1"),
         ({"games": 2.5}, "games=2.5: give a whole number"),
         ({"seed": -1}, "seed=-1: give a whole number from 0"),
-        ({"random_plies": True}, "random_plies=True: give a whole number"),
+        ({"opening_plies": True}, "opening_plies=True: give a whole number"),
         ({"games_per_shard": 20_000}, "games_per_shard=20000: give a whole number from 1 to 10000"),
-        ({"exploration": 1.5}, "exploration=1.5: give a number from 0 to 1"),
-        ({"exploration": "x"}, "exploration='x': give a number"),
+        ({"epsilon": 1.5}, "epsilon=1.5: give a number from 0 to 1"),
+        ({"epsilon": "x"}, "epsilon='x': give a number"),
     ],
 )
 def test_senseless_settings_are_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
-        SelfPlayConfig(**wrong)
+        RecordSettings(**wrong)
 
 
 def test_agents_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="1 agents for tic_tac_toe: name 2, one per player"):
-        run_selfplay(tmp_path, GAME, RANDOM[:1], SMALL)
+        generate_records(tmp_path, GAME, RANDOM[:1], SMALL)
     with pytest.raises(DataError, match="agent random plays tic_tac_toe, not nim: name one of that game"):
-        run_selfplay(tmp_path, Nim(), RANDOM, SMALL)
+        generate_records(tmp_path, Nim(), RANDOM, SMALL)
     with pytest.raises(SpecError, match="workers=0"):
-        run_selfplay(tmp_path, GAME, RANDOM, SMALL, workers=0)
+        generate_records(tmp_path, GAME, RANDOM, SMALL, workers=0)
 
 
 @pytest.mark.parametrize("game", [GAME, Nim()])
@@ -196,7 +196,7 @@ def test_an_illegal_choice_is_refused_with_the_position(game: Game) -> None:
     with pytest.raises(
         IllegalAction, match=r"agent fixed chose 77 in .* position '.*'; legal: 1 2 3.*: correct its `choose`"
     ):
-        play_game(game, [Fixed(game, 77)] * 2, SelfPlayConfig(random_plies=0, exploration=0.0), 0)
+        play_game(game, [Fixed(game, 77)] * 2, RecordSettings(opening_plies=0, epsilon=0.0), 0)
 
 
 def test_a_game_without_end_is_given_up() -> None:
@@ -206,15 +206,15 @@ def test_a_game_without_end_is_given_up() -> None:
 
 # --- folders ---------------------------------------------------------------------------------------------------------
 def test_the_number_of_workers_does_not_matter(tmp_path: Path) -> None:
-    agent = SearchAgent(GAME, LinearEval.from_heuristic(GAME, "lines"), Limits(depth=2), random_ties=True)
+    agent = SearchAgent(GAME, heuristic(GAME, "lines"), Limits(depth=2), random_ties=True)
     for workers in (1, 2):
-        run_selfplay(tmp_path / str(workers), GAME, [agent, RANDOM[0]], SMALL, workers)
+        generate_records(tmp_path / str(workers), GAME, [agent, RANDOM[0]], SMALL, workers)
     assert bytes_of(tmp_path / "1") == bytes_of(tmp_path / "2")
     assert len(bytes_of(tmp_path / "1")) == 4
 
 
 def test_manifest_tells_what_the_folder_holds_and_can_be_rebuilt(tmp_path: Path) -> None:
-    manifest = run_selfplay(tmp_path, GAME, RANDOM, SMALL)
+    manifest = generate_records(tmp_path, GAME, RANDOM, SMALL)
     records = records_of(tmp_path)
     assert (manifest.games, manifest.records) == (20, len(records))
     assert manifest.wins + manifest.draws + manifest.losses == 20
@@ -222,7 +222,7 @@ def test_manifest_tells_what_the_folder_holds_and_can_be_rebuilt(tmp_path: Path)
     assert manifest.wins == sum((r.outcome > 0) == (r.player == 0) for r in ends if r.outcome)
     assert manifest.mean_plies == pytest.approx(np.mean([r.ply + 1 for r in ends]), abs=1e-3)
     assert manifest.origin.agents == ("random", "random")
-    assert manifest.origin.settings == {"seed": 5, "random_plies": 2, "exploration": 0.25, "games_per_shard": 8}
+    assert manifest.origin.settings == {"seed": 5, "opening_plies": 2, "epsilon": 0.25, "games_per_shard": 8}
     before = bytes_of(tmp_path)
     assert str(tmp_path).encode() not in before["manifest.json"]
     (tmp_path / "manifest.json").unlink()
@@ -231,89 +231,91 @@ def test_manifest_tells_what_the_folder_holds_and_can_be_rebuilt(tmp_path: Path)
 
 
 def test_the_same_command_keeps_whole_shards_and_makes_missing_ones(tmp_path: Path) -> None:
-    whole = run_selfplay(tmp_path, GAME, RANDOM, SMALL)
+    whole = generate_records(tmp_path, GAME, RANDOM, SMALL)
     before = bytes_of(tmp_path)
     kept = shard_path(tmp_path, 0).stat().st_mtime_ns
     shard_path(tmp_path, 1).unlink()
     (tmp_path / "records" / ".shard-000001.parquet.1.tmp").write_text("half")
     calls: list[tuple[int, int, int]] = []
-    assert run_selfplay(tmp_path, GAME, RANDOM, SMALL, on_progress=lambda *c: calls.append(c)) == whole
+    assert generate_records(tmp_path, GAME, RANDOM, SMALL, on_progress=lambda *c: calls.append(c)) == whole
     assert bytes_of(tmp_path) == before
     assert shard_path(tmp_path, 0).stat().st_mtime_ns == kept
     assert [c[:2] for c in calls] == [(12, 20), (20, 20)]
     assert calls[-1][2] == whole.records
-    run_selfplay(tmp_path, on_fastest_floor(GAME), RANDOM, SMALL)  # nothing to do; a compiled game is the same game
+    generate_records(
+        tmp_path, on_fastest_backend(GAME), RANDOM, SMALL
+    )  # nothing to do; a compiled game is the same game
     assert bytes_of(tmp_path) == before
 
 
 def test_games_may_grow_and_only_the_last_partial_shard_is_made_again(tmp_path: Path) -> None:
-    run_selfplay(tmp_path / "grown", GAME, RANDOM, SMALL)
+    generate_records(tmp_path / "grown", GAME, RANDOM, SMALL)
     stamps = [shard_path(tmp_path / "grown", i).stat().st_mtime_ns for i in range(3)]
     more = replace(SMALL, games=36)
-    run_selfplay(tmp_path / "grown", GAME, RANDOM, more)
-    run_selfplay(tmp_path / "at_once", GAME, RANDOM, more)
+    generate_records(tmp_path / "grown", GAME, RANDOM, more)
+    generate_records(tmp_path / "at_once", GAME, RANDOM, more)
     assert bytes_of(tmp_path / "grown") == bytes_of(tmp_path / "at_once")
     after = [shard_path(tmp_path / "grown", i).stat().st_mtime_ns for i in range(3)]
     assert [a == b for a, b in zip(stamps, after, strict=True)] == [True, True, False]
     with pytest.raises(DataError, match="holds games up to 23, only 20 games are asked: ask for at least as many"):
-        run_selfplay(tmp_path / "grown", GAME, RANDOM, SMALL)
+        generate_records(tmp_path / "grown", GAME, RANDOM, SMALL)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"seed": 2}, "seed 5 there, 2 asked"), ({"exploration": 0.5}, "exploration 0.25 there, 0.5 asked")],
+    [({"seed": 2}, "seed 5 there, 2 asked"), ({"epsilon": 0.5}, "epsilon 0.25 there, 0.5 asked")],
 )
 def test_a_folder_of_other_settings_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    run_selfplay(tmp_path, GAME, RANDOM, SMALL)
+    generate_records(tmp_path, GAME, RANDOM, SMALL)
     before = bytes_of(tmp_path)
     with pytest.raises(DataError, match=rf"other settings \({message}\): use another folder or remove it"):
-        run_selfplay(tmp_path, GAME, RANDOM, replace(SMALL, **change))
+        generate_records(tmp_path, GAME, RANDOM, replace(SMALL, **change))
     assert bytes_of(tmp_path) == before
 
 
 def test_a_folder_of_another_game_or_agent_is_refused(tmp_path: Path) -> None:
-    run_selfplay(tmp_path, GAME, RANDOM, SMALL)
+    generate_records(tmp_path, GAME, RANDOM, SMALL)
     with pytest.raises(DataError, match="game tic_tac_toe there, nim asked; "):
-        run_selfplay(tmp_path, Nim(), NIM_RANDOM, SMALL)
+        generate_records(tmp_path, Nim(), NIM_RANDOM, SMALL)
     with pytest.raises(DataError, match="agents random random there, random other asked"):
-        run_selfplay(tmp_path, GAME, [RANDOM[0], RandomAgent(GAME, "other")], SMALL)
+        generate_records(tmp_path, GAME, [RANDOM[0], RandomAgent(GAME, "other")], SMALL)
 
 
 def test_damaged_and_misplaced_shards_are_refused_by_name(tmp_path: Path) -> None:
-    run_selfplay(tmp_path, GAME, RANDOM, SMALL)
+    generate_records(tmp_path, GAME, RANDOM, SMALL)
     before = bytes_of(tmp_path)
     first, second = shard_path(tmp_path, 0), shard_path(tmp_path, 1)
     second.write_bytes(first.read_bytes())
     with pytest.raises(
         DataError, match=r"shard-000001\.parquet is not the file that manifest\.json lists .*: delete it"
     ):
-        run_selfplay(tmp_path, GAME, RANDOM, SMALL)
+        generate_records(tmp_path, GAME, RANDOM, SMALL)
     (tmp_path / "manifest.json").unlink()
     with pytest.raises(DataError, match=r"shard-000001\.parquet holds games from 0, its name says 8: rename it back"):
-        run_selfplay(tmp_path, GAME, RANDOM, SMALL)
+        generate_records(tmp_path, GAME, RANDOM, SMALL)
     second.write_bytes(second.read_bytes()[:-100])
     with pytest.raises(
         DataError, match=r"shard-000001\.parquet is damaged or cut off .*: delete it and rerun the same"
     ):
-        run_selfplay(tmp_path, GAME, RANDOM, SMALL)
+        generate_records(tmp_path, GAME, RANDOM, SMALL)
     second.unlink()  # the remedy
-    run_selfplay(tmp_path, GAME, RANDOM, SMALL)
+    generate_records(tmp_path, GAME, RANDOM, SMALL)
     assert bytes_of(tmp_path) == before
 
 
 def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
     def again(*_: int) -> None:
         with pytest.raises(DataError, match=r"is in use by process \d+: wait until that ends, or choose another"):
-            run_selfplay(tmp_path, GAME, RANDOM, SMALL)
+            generate_records(tmp_path, GAME, RANDOM, SMALL)
 
-    run_selfplay(tmp_path, GAME, RANDOM, SMALL, on_progress=again)
+    generate_records(tmp_path, GAME, RANDOM, SMALL, on_progress=again)
 
 
 # --- kills -----------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("uninterrupted")
-    run_selfplay(folder, Nim(), NIM_RANDOM, MANY)
+    generate_records(folder, Nim(), NIM_RANDOM, MANY)
     return bytes_of(folder)
 
 
@@ -382,7 +384,7 @@ def test_ctrl_c_ends_promptly_and_leaves_whole_shards(
     assert 3 <= len(left) < MANY.n_shards()
     assert left.items() <= uninterrupted.items()  # no leftovers, no manifest
     assert "manifest.json" not in left
-    run_selfplay(folder, Nim(), NIM_RANDOM, MANY)
+    generate_records(folder, Nim(), NIM_RANDOM, MANY)
     assert bytes_of(folder) == uninterrupted
 
 
@@ -396,15 +398,15 @@ def test_a_killed_worker_is_replaced(tmp_path: Path, uninterrupted: dict[str, by
             os.kill(killed[-1], signal.SIGKILL)
             time.sleep(0.1)
 
-    run_selfplay(tmp_path, Nim(), NIM_RANDOM, MANY, workers=2, on_progress=kill_one)
+    generate_records(tmp_path, Nim(), NIM_RANDOM, MANY, workers=2, on_progress=kill_one)
     assert len(killed) == 2
     assert bytes_of(tmp_path) == uninterrupted
 
 
 # --- quiet plies -----------------------------------------------------------------------------------------------------
 def test_quiet_keeps_plies_where_nothing_is_taken() -> None:
-    game = on_fastest_floor(get_game("checkers"))
-    config = SelfPlayConfig(games=1, seed=1, random_plies=4)
+    game = on_fastest_backend(get_game("checkers"))
+    config = RecordSettings(games=1, seed=1, opening_plies=4)
     agents = [RandomAgent(game)] * 2
     every, quiet = (play_game(game, agents, replace(config, quiet=on), 0) for on in (False, True))
     states = {r.ply: game.decode(np.frombuffer(r.state, "<u8").tolist()) for r in every}
@@ -418,4 +420,4 @@ def test_quiet_changes_the_settings_of_a_shard_only_where_it_is_on() -> None:
     assert "quiet" not in SMALL.settings()
     assert replace(SMALL, quiet=True).settings()["quiet"] is True
     with pytest.raises(SpecError, match="quiet=1: give True or False"):
-        SelfPlayConfig(quiet=1)  # type: ignore[arg-type]  # what is refused
+        RecordSettings(quiet=1)  # type: ignore[arg-type]  # what is refused

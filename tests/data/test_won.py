@@ -11,14 +11,14 @@ from harvest import CROP, Harvest
 
 from evallearn.agents import RandomAgent
 from evallearn.core.game import Game
-from evallearn.data import Dataset, Origin, Record, SelfPlayConfig, run_selfplay, write_shard
+from evallearn.data import Dataset, Origin, Record, RecordSettings, generate_records, write_shard
 from evallearn.data.manifest import rebuild_manifest
 from evallearn.evaluators import LinearEval
 from evallearn.insight.evidence import gather
 from evallearn.insight.sources import Kept
 from evallearn.registry import get_game
 from evallearn.runs import fit_evaluator
-from evallearn.train import ArrayStream, LinearEvalTrainer
+from evallearn.train import ArrayStream, LinearFitter
 from evallearn.train.fit.constraints import TiedStream
 from evallearn.train.leaves import BlendedStream, QuietStream
 
@@ -27,8 +27,8 @@ GAME = Harvest()
 
 @pytest.mark.parametrize("game", [GAME, get_game("2048")], ids=lambda g: g.name)
 def test_self_play_records_what_the_player_to_move_has_won(game: Game, tmp_path: Path) -> None:
-    config = SelfPlayConfig(games=4, seed=3, random_plies=1)
-    run_selfplay(tmp_path, game, [RandomAgent(game)] * game.n_players, config)
+    config = RecordSettings(games=4, seed=3, opening_plies=1)
+    generate_records(tmp_path, game, [RandomAgent(game)] * game.n_players, config)
     dataset, least = Dataset(tmp_path, game=game), np.inf
     assert dataset.origin.accumulates
     for s, record in dataset.states(game):
@@ -67,7 +67,7 @@ def written(folder: Path, seed: int = 0) -> Path:
 )
 def test_a_fit_learns_what_is_still_to_come(method: str, target: str, tmp_path: Path) -> None:
     dataset = Dataset(written(tmp_path), game=GAME)
-    evaluator, _ = fit_evaluator(method, dataset, GAME, seed=1, made={}, target=target)
+    evaluator, _ = fit_evaluator(method, dataset, GAME, seed=1, metadata={}, target=target)
     for left, odd, won in ((5, 1, 0.0), (5, 1, 8.0), (4, 0, 0.0), (4, 0, 8.0)):
         s = GAME.from_text(f"{left} {won:.0f} 0 0")
         wanted = won + (0.25 + 0.5 * odd) * (CROP - won)
@@ -82,7 +82,7 @@ def test_penalties_leave_the_weights_where_only_a_small_share_comes(accumulates:
     x = np.tile([1.0, -1.0], 1000)
     stream = ArrayStream(x[:, None], 2 * 0.002 * np.exp(0.7 * x) - 1, game=np.arange(2000), test_share=0.0)
     stream.accumulates = accumulates  # type: ignore[attr-defined]  # as a data set of such a game
-    found = LinearEvalTrainer().fit(stream).weights_[0, 0]
+    found = LinearFitter().fit(stream).weights_[0, 0]
     assert found == weight if accumulates else 0 < found < weight
 
 

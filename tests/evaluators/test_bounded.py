@@ -1,4 +1,4 @@
-"""BoundedEval: another Eval within the bounds of the game; and the bounds of the games that have them."""
+"""BoundedEval: another evaluator within the bounds of the game; and the bounds of the games that have them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from narrowing import Narrowing
 from playing import random_game
 
-from evallearn import BoundedEval, FunctionEval, Game, LinearEval, get_game
+from evallearn import BoundedEval, FunctionEval, Game, LinearEval, get_game, heuristic
 from evallearn.agents import parse_evaluator
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import State
@@ -128,7 +128,7 @@ def test_agents_name_it() -> None:
     game = get_game("connect_four")
     evaluator = parse_evaluator("bounded:handwritten:threats", game)
     assert isinstance(evaluator, BoundedEval)
-    assert evaluator.below.name == LinearEval.from_heuristic(game, "threats").name
+    assert evaluator.below.name == heuristic(game, "threats").name
     assert evaluator.name.endswith("+bounds")
 
 
@@ -140,7 +140,9 @@ def test_without_a_kernel_below_there_is_none_above() -> None:
 
 def test_games_without_bounds_or_alphabeta_are_refused() -> None:
     othello = get_game("othello")
-    with pytest.raises(EvaluatorError, match="othello knows no bounds: give it `bounds`, or use the zero Eval alone"):
+    with pytest.raises(
+        EvaluatorError, match="othello knows no bounds: give it `bounds`, or use the zero evaluator alone"
+    ):
         BoundedEval(LinearEval.zero(othello))
 
     class Bounded(type(get_game("pig"))):  # type: ignore[misc]

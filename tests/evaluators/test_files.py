@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from nets import random_net
-from safetensors.numpy import save
+from safetensors.numpy import save as to_bytes
 from toys import DoubleMove, Takeaway, python_path
 
 import evallearn
@@ -27,9 +27,10 @@ from evallearn.evaluators import (
     NetEval,
     SolvedEval,
     feature_hash,
+    heuristic,
     load_evaluator,
     read_header,
-    save_evaluator,
+    save,
 )
 from evallearn.evaluators import files as files_module
 from evallearn.registry import get_game
@@ -38,19 +39,19 @@ GAME = Takeaway()
 REMADE = "make the file again"
 
 
-def linear(**made) -> LinearEval:
-    return LinearEval(GAME, [[0.25, -1.5]], [0.125], made={"name": "mine", "seed": 3, **made})
+def linear(**metadata) -> LinearEval:
+    return LinearEval(GAME, [[0.25, -1.5]], [0.125], metadata={"name": "mine", "seed": 3, **metadata})
 
 
 def net(game=GAME) -> NetEval:
     e = random_net(game, (8, 8), per_phase=("b1",))
-    e.made["name"] = "net"
+    e.metadata["name"] = "net"
     return e
 
 
 @pytest.fixture
 def path(tmp_path) -> Path:
-    return save_evaluator(linear(), tmp_path / "e.safetensors")
+    return save(linear(), tmp_path / "e.safetensors")
 
 
 def forge(path: Path, tensors: dict | None = None, header: object = None, raw: str | None = None) -> Path:
@@ -58,7 +59,7 @@ def forge(path: Path, tensors: dict | None = None, header: object = None, raw: s
     tensors = linear().tensors() if tensors is None else tensors
     good = {**files_module._header(linear()), "checksum": files_module._checksum(tensors)}
     text = raw if raw is not None else json.dumps({**good, **(header or {})})
-    path.write_bytes(save(tensors, metadata={"evallearn": text}))
+    path.write_bytes(to_bytes(tensors, metadata={"evallearn": text}))
     return path
 
 
@@ -69,7 +70,7 @@ class OfOnesOwn(LinearEval):
 TTT = get_game("tic_tac_toe")
 NOT_SAVED = {
     "a FunctionEval (half), which no file can hold": FunctionEval(TTT, lambda s, p: 0.5),
-    "a 'mine' Eval (mine), which no file can hold": OfOnesOwn(GAME, [[0.25, -1.5]]),
+    "a 'mine' evaluator (mine), which no file can hold": OfOnesOwn(GAME, [[0.25, -1.5]]),
     "a SolvedEval (mine+solved), which no file can hold: it saves the kinds linear, net, quantised, patterns, "
     "which are learned numbers; of a SolvedEval save its `below`": SolvedEval(linear(), solved=lambda s: None),
     "a function, which no file can hold": linear,
@@ -81,8 +82,8 @@ NOT_SAVED["a FunctionEval (half), which no file can hold"].name = "half"
 @pytest.mark.parametrize("told", NOT_SAVED)
 def test_what_can_be_saved_is_said_in_a_sentence(told: str, tmp_path: Path) -> None:
     with pytest.raises(EvaluatorError) as error:
-        save_evaluator(NOT_SAVED[told], tmp_path / "e.safetensors")
-    assert f"save_evaluator got {told}" in str(error.value)
+        save(NOT_SAVED[told], tmp_path / "e.safetensors")
+    assert f"save got {told}" in str(error.value)
     assert "it saves the kinds linear, net, quantised, patterns" in str(error.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -96,7 +97,7 @@ def refused(path: Path, match: str, game=GAME) -> None:
 # --- round trips -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("evaluator", [linear(), net(), net(DoubleMove())], ids=["linear", "net", "phases"])
 def test_file_read_back_equals_the_evaluator_written(evaluator, tmp_path):
-    loaded = load_evaluator(save_evaluator(evaluator, tmp_path / "a" / "b" / "e.safetensors"), evaluator.game)
+    loaded = load_evaluator(save(evaluator, tmp_path / "a" / "b" / "e.safetensors"), evaluator.game)
     assert type(loaded) is type(evaluator)
     assert loaded.name == evaluator.name
     for name, tensor in evaluator.tensors().items():
@@ -108,15 +109,15 @@ def test_file_read_back_equals_the_evaluator_written(evaluator, tmp_path):
 
 def test_file_is_the_same_to_the_byte_with_source_date_epoch(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
-    first, second = (save_evaluator(net(), tmp_path / n).read_bytes() for n in ("a.safetensors", "b.safetensors"))
+    first, second = (save(net(), tmp_path / n).read_bytes() for n in ("a.safetensors", "b.safetensors"))
     assert first == second
     assert read_header(tmp_path / "a.safetensors")["made"]["date"] == "1970-01-02T00:00:00+00:00"
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86401")
-    assert save_evaluator(net(), tmp_path / "a.safetensors").read_bytes() != first
+    assert save(net(), tmp_path / "a.safetensors").read_bytes() != first
 
 
 def test_saving_leaves_no_other_file_even_if_it_fails(tmp_path, monkeypatch):
-    save_evaluator(linear(), tmp_path / "e.safetensors")
+    save(linear(), tmp_path / "e.safetensors")
     before = (tmp_path / "e.safetensors").read_bytes()
     assert [p.name for p in tmp_path.iterdir()] == ["e.safetensors"]
 
@@ -125,7 +126,7 @@ def test_saving_leaves_no_other_file_even_if_it_fails(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        save_evaluator(linear(seed=4), tmp_path / "e.safetensors")
+        save(linear(seed=4), tmp_path / "e.safetensors")
     assert [p.name for p in tmp_path.iterdir()] == ["e.safetensors"]
     assert (tmp_path / "e.safetensors").read_bytes() == before
 
@@ -142,35 +143,37 @@ def test_header_names_everything_that_made_the_file(path):
 
 def test_file_without_a_name_inside_is_named_after_itself(tmp_path):
     nameless = LinearEval(GAME, [[1, 2]])
-    assert load_evaluator(save_evaluator(nameless, tmp_path / "best.safetensors"), GAME).name == "best"
+    assert load_evaluator(save(nameless, tmp_path / "best.safetensors"), GAME).name == "best"
 
 
 def test_load_finds_a_shipped_game_by_the_header(tmp_path):
     game = get_game("connect_four")
-    wrote = LinearEval.from_heuristic(game, next(iter(game.heuristics)))
-    loaded = evallearn.load(save_evaluator(wrote, tmp_path / "c4.safetensors"))
+    wrote = heuristic(game, next(iter(game.heuristics)))
+    loaded = evallearn.load(save(wrote, tmp_path / "c4.safetensors"))
     assert type(loaded.game) is type(game)
     assert loaded.evaluate(game.initial(), 0) == wrote.evaluate(game.initial(), 0)
 
 
 def test_load_asks_for_a_game_that_is_not_shipped(path):
-    with pytest.raises(SpecError, match=r"Eval of 'takeaway', which is not shipped: call load\(path, game=YourGame"):
+    with pytest.raises(
+        SpecError, match=r"evaluator of 'takeaway', which is not shipped: call load\(path, game=YourGame"
+    ):
         evallearn.load(path)
     assert evallearn.load(path, game=Takeaway()).evaluate((3, 0), 0) == linear().evaluate((3, 0), 0)
 
 
-def test_file_fits_both_floors_of_its_game(tmp_path):
+def test_file_fits_both_backends_of_its_game(tmp_path):
     game = DoubleMove()
     fast = CompiledGame(game)
     assert feature_hash(fast) == feature_hash(game)
-    written = save_evaluator(net(fast), tmp_path / "e.safetensors")
+    written = save(net(fast), tmp_path / "e.safetensors")
     assert load_evaluator(written, game).evaluate(game.initial(), 0) == net(game).evaluate(game.initial(), 0)
 
 
 def test_loading_needs_neither_torch_nor_sklearn(tmp_path):
     game = get_game("tic_tac_toe")
     wanted = net(game).evaluate(game.initial(), 0)
-    file = save_evaluator(net(game), tmp_path / "net.safetensors")
+    file = save(net(game), tmp_path / "net.safetensors")
     code = f"""
 import sys
 for name in ("torch", "sklearn", "pyarrow", "matplotlib"):
@@ -186,7 +189,7 @@ assert "numba" not in sys.modules, "plain evaluation must not wait for Numba"
 
 # --- it does not fit ---------------------------------------------------------------------------------------------
 def test_file_of_another_game_is_refused_with_both_names(path):
-    refused(path, "is an Eval of takeaway, not of double_move: choose another file or game", DoubleMove())
+    refused(path, "is an evaluator of takeaway, not of double_move: choose another file or game", DoubleMove())
 
 
 class Later(Takeaway):
@@ -302,7 +305,7 @@ def test_pickle_is_refused_unexecuted(tmp_path):
 def test_plain_safetensors_file_is_refused(tmp_path):
     file = tmp_path / "e.safetensors"
     for metadata in (None, {"format": "pt"}):
-        file.write_bytes(save(linear().tensors(), metadata=metadata))
+        file.write_bytes(to_bytes(linear().tensors(), metadata=metadata))
         refused(file, "is a safetensors file, but not one of evallearn: it has no 'evallearn' header")
 
 
@@ -340,7 +343,7 @@ def test_header_field_of_the_wrong_type_is_refused(tmp_path, field, value, kind)
 @pytest.mark.parametrize(("kind", "remedy"), [("nnue", "$"), ("mlp", "; fit it again by `evallearn fit --method net`")])
 def test_unknown_kind_is_refused(tmp_path, kind, remedy):
     file = forge(tmp_path / "e.safetensors", header={"kind": kind})
-    refused(file, f"holds a '{kind}' Eval; this evallearn knows linear, net, quantised, patterns{remedy}")
+    refused(file, f"holds a '{kind}' evaluator; this evallearn knows linear, net, quantised, patterns{remedy}")
 
 
 @pytest.mark.parametrize(
@@ -354,7 +357,7 @@ def test_unknown_kind_is_refused(tmp_path, kind, remedy):
 )
 def test_missing_and_extra_tensors_are_refused(tmp_path, tensors, have):
     file = forge(tmp_path / "e.safetensors", tensors)
-    refused(file, f"a linear Eval has the tensors weights, bias; the file has {have}$")
+    refused(file, f"a linear evaluator has the tensors weights, bias; the file has {have}$")
 
 
 @pytest.mark.parametrize(
@@ -384,7 +387,7 @@ def test_tensor_of_the_wrong_shape_is_refused(tmp_path, shape):
     tensors, header = wrong_shape(shape)
     refused(
         forge(tmp_path / "e.safetensors", tensors, header),
-        r"e\.safetensors: a linear Eval of takeaway needs weights of",
+        r"e\.safetensors: a linear evaluator of takeaway needs weights of",
     )
 
 
@@ -392,13 +395,14 @@ def test_tensor_of_the_wrong_shape_is_refused(tmp_path, shape):
 def test_numbers_that_are_not_finite_are_refused(tmp_path, bad):
     tensors = {"weights": np.array([[1, bad]], np.float32), "bias": np.zeros(1, np.float32)}
     refused(
-        forge(tmp_path / "e.safetensors", tensors), "a weight of this linear Eval of takeaway is not a finite number"
+        forge(tmp_path / "e.safetensors", tensors),
+        "a weight of this linear evaluator of takeaway is not a finite number",
     )
 
 
 # --- corruption --------------------------------------------------------------------------------------------------
 def survives(file: Path, evaluator) -> bool:
-    """Any damage is refused with EvaluatorError, or leaves an Eval of the same shape with finite numbers."""
+    """Any damage is refused with EvaluatorError, or leaves an evaluator of the same shape with finite numbers."""
     try:
         loaded = load_evaluator(file, GAME)
     except EvaluatorError:
@@ -413,7 +417,7 @@ def survives(file: Path, evaluator) -> bool:
 
 @pytest.mark.parametrize("evaluator", [linear(), net()], ids=["linear", "net"])
 def test_truncated_file_is_refused_at_every_length(tmp_path, evaluator):
-    file = save_evaluator(evaluator, tmp_path / "e.safetensors")
+    file = save(evaluator, tmp_path / "e.safetensors")
     data = file.read_bytes()
     for n in [*range(0, len(data), 7), len(data) - 1]:
         file.write_bytes(data[:n])
@@ -453,7 +457,7 @@ def test_random_garbage_is_refused(tmp_path):
 
 @pytest.mark.parametrize("evaluator", [linear(), net()], ids=["linear", "net"])
 def test_flipped_bytes_are_refused_or_harmless(tmp_path, evaluator):
-    file, rng = save_evaluator(evaluator, tmp_path / "e.safetensors"), random.Random(12)
+    file, rng = save(evaluator, tmp_path / "e.safetensors"), random.Random(12)
     data = file.read_bytes()
     size = int.from_bytes(data[:8], "little")
     survivors = 0
@@ -468,7 +472,7 @@ def test_flipped_bytes_are_refused_or_harmless(tmp_path, evaluator):
 
 
 def test_flipped_bit_of_a_weight_is_refused(tmp_path):
-    file = save_evaluator(linear(), tmp_path / "e.safetensors")
+    file = save(linear(), tmp_path / "e.safetensors")
     data = bytearray(file.read_bytes())
     data[-7] ^= 1
     file.write_bytes(data)
@@ -478,7 +482,7 @@ def test_flipped_bit_of_a_weight_is_refused(tmp_path):
 @pytest.mark.parametrize("evaluator", [linear(), net()], ids=["linear", "net"])
 def test_exchanged_words_of_the_header_are_refused_or_harmless(tmp_path, evaluator):
     """Damage that is still JSON: it gets further than flipped bits."""
-    file, rng = save_evaluator(evaluator, tmp_path / "e.safetensors"), random.Random(13)
+    file, rng = save(evaluator, tmp_path / "e.safetensors"), random.Random(13)
     data = file.read_bytes()
     size = int.from_bytes(data[:8], "little")
     header = data[8 : 8 + size].decode()

@@ -1,4 +1,4 @@
-"""Fitted scikit-learn pipelines as Evals: the same predictions, and a refusal of whatever is not linear."""
+"""Fitted scikit-learn pipelines as evaluators: the same predictions, and a refusal of whatever is not linear."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from sklearn.preprocessing import (
 
 from evallearn import get_game
 from evallearn.errors import EvaluatorError
-from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator
+from evallearn.evaluators import LinearEval, load_evaluator, save
 from evallearn.evaluators.from_sklearn import CLASSIFIERS, REGRESSORS
 from evallearn.train import predictor
 
@@ -69,7 +69,7 @@ X, Y = data()
 
 
 def expected(model):
-    """What the pipeline says, as the value of an Eval."""
+    """What the pipeline says, as the value of an evaluator."""
     if hasattr(model, "predict_proba"):
         p = model.predict_proba(X)
         return p[:, 1] - p[:, 0]
@@ -116,11 +116,11 @@ def test_a_model_alone_will_do_and_a_scale_sharpens_it():
 
 def test_the_eval_survives_its_file(tmp_path):
     made = LinearEval.from_sklearn(make_pipeline(StandardScaler(), Ridge()).fit(X, Y), GAME, {"name": "mine"})
-    read = load_evaluator(save_evaluator(made, tmp_path / "x.safetensors"), GAME)
+    read = load_evaluator(save(made, tmp_path / "x.safetensors"), GAME)
     assert isinstance(read, LinearEval)
     np.testing.assert_array_equal(read.weights, made.weights)
-    assert (read.made["name"], read.made["trainer"]) == ("mine", "scikit-learn")
-    assert "StandardScaler" in read.made["model"]
+    assert (read.metadata["name"], read.metadata["trainer"]) == ("mine", "scikit-learn")
+    assert "StandardScaler" in read.metadata["model"]
 
 
 # --- refusals ------------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ REFUSED = [
     ),
     (LogisticRegression(), THREE, r"LogisticRegression.* knows 3 classes \(-1, 0, 1\).*Trainer\(method='wdl'\)"),
     (SGDClassifier(), Y, "SGDClassifier.* has loss='hinge', which gives no probabilities: fit it with loss='log_loss'"),
-    (LinearRegression(), np.c_[Y, Y], "LinearRegression.* predicts 2 targets, an Eval has one value"),
+    (LinearRegression(), np.c_[Y, Y], "LinearRegression.* predicts 2 targets, an evaluator has one value"),
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Nets that predict how a game ends: both floors to the last bit, the promises of an Eval, files."""
+"""Nets that predict how a game ends: both backends to the last bit, the promises of an evaluator, files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 from nets import random_net
 from playing import random_game
 from safetensors import safe_open
-from safetensors.numpy import save
+from safetensors.numpy import save as to_bytes
 from toys import DoubleMove, Takeaway, TreeGame
 
 from evallearn.compiled.game import CompiledGame
 from evallearn.compiled.specialise import specialise
 from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError, SpecError
-from evallearn.evaluators import load_evaluator, save_evaluator
+from evallearn.evaluators import load_evaluator, save
 from evallearn.evaluators.files import _checksum
 from evallearn.evaluators.net import ACTIVATIONS, TENSORS, NetEval, activate
 from evallearn.registry import get_game
@@ -66,7 +66,7 @@ KERNELS = [
 ]
 
 
-# --- both floors -----------------------------------------------------------------------------------------------------
+# --- both backends ---------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("name", "hidden", "activation", "per_phase"), KERNELS, ids=str)
 def test_compiled_net_equals_the_plain_one_bit_for_bit(name, hidden, activation, per_phase):
     for size in (0.3, 1e3, 1e37):  # the last one overflows: inf, and inf - inf
@@ -75,7 +75,7 @@ def test_compiled_net_equals_the_plain_one_bit_for_bit(name, hidden, activation,
         for player in (0, 1):
             values, outputs = compiled(e, name, player)
             assert (values + 0.0).tobytes() == np.array([e.evaluate(s, player) for s in going_on]).tobytes()
-        plain = [e.probabilities(*e.see(s, e.game.viewer(s))) for s in going_on]
+        plain = [e.probabilities(*e.observe(s, e.game.observer(s))) for s in going_on]
         assert outputs.tobytes() == np.array(plain).tobytes()
         assert len(np.unique(values)) > 5 or size > 1
 
@@ -107,7 +107,7 @@ def test_five_outputs_never_rise_and_equity_follows_from_them(activation):
     assert e.outputs == 5
     contradicted = 0
     for s in states(TESAURO)[:-1]:
-        x, phase = e.see(s, e.game.viewer(s))
+        x, phase = e.observe(s, e.game.observer(s))
         p = e.probabilities(x, phase)
         assert p == sorted(p, reverse=True)
         assert all(0 < chance < 1 for chance in p)
@@ -115,7 +115,7 @@ def test_five_outputs_never_rise_and_equity_follows_from_them(activation):
         not_backgammoned, not_gammoned, won, gammon, backgammon = p
         lost, lost_gammon, lost_backgammon = 1 - won, 1 - not_gammoned, 1 - not_backgammoned
         equity = won + gammon + backgammon - lost - lost_gammon - lost_backgammon
-        assert e.evaluate(s, e.game.viewer(s)) == pytest.approx(equity, abs=1e-6)
+        assert e.evaluate(s, e.game.observer(s)) == pytest.approx(equity, abs=1e-6)
     assert contradicted  # random weights do contradict themselves
 
 
@@ -141,8 +141,8 @@ def test_each_phase_has_its_own_part_of_any_tensor(per_phase):
 def test_one_output_stands_for_the_whole_range():
     e = net(TESAURO, (8,), outputs=1)
     for s in states(TESAURO)[:20]:
-        (p,) = e.probabilities(*e.see(s, e.game.viewer(s)))
-        assert e.evaluate(s, e.game.viewer(s)) == pytest.approx(6 * p - 3, abs=1e-6)
+        (p,) = e.probabilities(*e.observe(s, e.game.observer(s)))
+        assert e.evaluate(s, e.game.observer(s)) == pytest.approx(6 * p - 3, abs=1e-6)
 
 
 def test_sigmoid_is_the_logistic_function_to_a_few_ten_thousandths():
@@ -154,15 +154,15 @@ def test_sigmoid_is_the_logistic_function_to_a_few_ten_thousandths():
 def test_file_holds_layers_activation_and_phases(tmp_path):
     for name, hidden, activation, per_phase in KERNELS[:4]:
         e = net(name, hidden, activation, per_phase)
-        loaded = load_evaluator(save_evaluator(e, tmp_path / "e.safetensors"), e.game)
+        loaded = load_evaluator(save(e, tmp_path / "e.safetensors"), e.game)
         assert (loaded.activation, loaded.hidden, loaded.nets) == (activation, hidden, e.nets)
         assert all(t.tobytes() == loaded.tensors()[k].tobytes() for k, t in e.tensors().items())
 
 
-def test_file_fits_both_floors_of_its_game(tmp_path):
+def test_file_fits_both_backends_of_its_game(tmp_path):
     """Six results: the compiled game must know them too."""
     e = net(TESAURO, (8,))
-    loaded = load_evaluator(save_evaluator(e, tmp_path / "e.safetensors"), CompiledGame(e.game))
+    loaded = load_evaluator(save(e, tmp_path / "e.safetensors"), CompiledGame(e.game))
     assert loaded.outputs == 5
     s = states(TESAURO)[3]
     assert loaded.evaluate(s, 0) == e.evaluate(s, 0)
@@ -170,13 +170,13 @@ def test_file_fits_both_floors_of_its_game(tmp_path):
 
 def rewritten(e: NetEval, path: Path, **changes: np.ndarray) -> Path:
     """The file with other tensors, and a header that fits them."""
-    save_evaluator(e, path)
+    save(e, path)
     with safe_open(path, framework="np") as file:
         header = json.loads(file.metadata()["evallearn"])
     tensors = {k: np.ascontiguousarray(t) for k, t in {**e.tensors(), **changes}.items()}
     header["architecture"] = {k: list(t.shape) for k, t in tensors.items()}
     header["checksum"] = _checksum(tensors)
-    path.write_bytes(save(tensors, metadata={"evallearn": json.dumps(header)}))
+    path.write_bytes(to_bytes(tensors, metadata={"evallearn": json.dumps(header)}))
     return path
 
 
@@ -190,7 +190,10 @@ def rewritten(e: NetEval, path: Path, **changes: np.ndarray) -> Path:
         ({"w1": np.zeros((1, 7, 8), np.float32)}, r"tensor w1 of a net of tic_tac_toe must have shape .*, got"),
         ({"w1": np.zeros((0, 0, 0), np.float32)}, "must have shape"),
         ({"w1": np.full((1, 4, 8), np.inf, np.float32)}, "tensor w1 of this net holds a number that is not finite"),
-        ({"w4": np.zeros(1, np.float32)}, "a net Eval has the tensors w1, b1, w2, b2, w3, b3, activation; the file"),
+        (
+            {"w4": np.zeros(1, np.float32)},
+            "a net evaluator has the tensors w1, b1, w2, b2, w3, b3, activation; the file",
+        ),
     ],
     ids=str,
 )
@@ -246,8 +249,8 @@ def test_other_tensors_activations_and_games_are_refused():
 def test_weights_of_16_bits_take_half_the_bytes_and_lose_nothing_more(tmp_path):
     whole = net("tic_tac_toe", (64, 8))
     half = whole.halved()
-    save_evaluator(whole, tmp_path / "whole.safetensors")
-    save_evaluator(half, tmp_path / "half.safetensors")
+    save(whole, tmp_path / "whole.safetensors")
+    save(half, tmp_path / "half.safetensors")
     sizes = [(tmp_path / f"{name}.safetensors").stat().st_size for name in ("whole", "half")]
     weights = sum(whole.tensors()[k].size for k in TENSORS)
     assert sizes[0] - sizes[1] > 1.9 * weights

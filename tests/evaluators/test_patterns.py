@@ -1,4 +1,4 @@
-"""Pattern tables: the promises of an Eval, both floors, files from strangers, symmetry."""
+"""Pattern tables: the promises of an evaluator, both backends, files from strangers, symmetry."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from functools import cache
 import numpy as np
 import pytest
 from playing import random_game
-from safetensors.numpy import save
+from safetensors.numpy import save as to_bytes
 from toys import Takeaway
 
 from evallearn.check import check_game
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.search import Limits
 from evallearn.errors import EvaluatorError, GameError, SpecError
-from evallearn.evaluators import PatternEval, load_evaluator, read_header, save_evaluator
+from evallearn.evaluators import PatternEval, load_evaluator, read_header, save
 from evallearn.evaluators import files as files_module
 from evallearn.evaluators.layout import MOST_PATTERNS, Layout, images
 from evallearn.evaluators.patterns import cell_hash, packed, pattern_set, unpacked
@@ -52,7 +52,7 @@ def random_eval(name: str, chosen: str, size: float = 0.1) -> PatternEval:
 
 def small() -> PatternEval:
     """Two patterns of Connect Four, few numbers."""
-    layout = Layout(ConnectFour(), [(0, 6, 12), (1, 2)], by_phase=True, by_player=True)
+    layout = Layout(ConnectFour(), [(0, 6, 12), (1, 2)], per_phase=True, per_player=True)
     tables = np.random.default_rng(2).integers(-9, 9, (layout.n_groups, layout.entries)).astype(np.int16)
     return PatternEval(layout, tables, 2.0**-4, {"name": "small"})
 
@@ -79,10 +79,10 @@ def test_terminal_states_are_worth_their_utility_and_others_lie_inside(size):
 
 
 @pytest.mark.parametrize("name", ["connect_four", pytest.param("othello", marks=pytest.mark.long)])
-def test_alphabeta_finds_the_same_on_both_floors(name):
+def test_alphabeta_finds_the_same_on_both_backends(name):
     game, e = get_game(name), random_eval(name, next(iter(get_game(name).pattern_sets)))
     for s in [s for s in positions(name) if not game.is_terminal(s)][5:60:18]:
-        found = [AlphaBeta(game, e, floor=floor).search(s, Limits(depth=2)) for floor in ("plain", "compiled")]
+        found = [AlphaBeta(game, e, backend=backend).search(s, Limits(depth=2)) for backend in ("python", "compiled")]
         assert (found[0].action, found[0].value, found[0].nodes) == (found[1].action, found[1].value, found[1].nodes)
 
 
@@ -91,7 +91,7 @@ def test_symmetric_positions_are_worth_the_same(name):
     game = get_game(name)
     e = random_eval(name, next(iter(game.pattern_sets)))
     for s in [s for s in positions(name) if not game.is_terminal(s)][::9]:
-        cells, group = e.see(s, game.to_play(s))
+        cells, group = e.observe(s, game.to_play(s))
         for symmetry in game.symmetries:
             assert sorted(symmetry) == list(range(game.n_cells))
             moved = [0] * len(cells)
@@ -104,7 +104,7 @@ def test_explanation_sums_to_the_raw_value_and_names_squares():
     e = random_eval("othello", "classic")
     s = e.game.initial()
     parts = e.explain(s, 0)
-    assert sum(parts.values()) == pytest.approx(e.raw(*e.see(s, 0)))
+    assert sum(parts.values()) == pytest.approx(e.raw(*e.observe(s, 0)))
     assert {k: -v for k, v in e.explain(s, 1).items()} == pytest.approx(parts)
     sizes = [abs(v) for v in parts.values()]
     assert sizes == sorted(sizes, reverse=True)
@@ -135,9 +135,9 @@ def test_places_of_a_pattern_are_its_different_images():
 
 def test_stacks_make_tables_as_small_as_what_can_stand_there():
     """Of a column's three lowest squares: 1 + 2 + 4 + 8 contents, not 64; higher up, one more: nothing near."""
-    layout = Layout(ConnectFour(), [(0, 1, 2), (1, 2, 3), (0, 6, 12), (2, 6, 7)], by_phase=False, by_player=False)
+    layout = Layout(ConnectFour(), [(0, 1, 2), (1, 2, 3), (0, 6, 12), (2, 6, 7)], per_phase=False, per_player=False)
     assert layout.sizes == [15, 16, 27, 4 * 7]
-    assert Layout(Othello(), [(0, 1, 2)], by_phase=False, by_player=False).sizes == [27]
+    assert Layout(Othello(), [(0, 1, 2)], per_phase=False, per_player=False).sizes == [27]
 
 
 @pytest.mark.parametrize("name", ["connect_four", "othello"])
@@ -162,7 +162,7 @@ class Upside(ConnectFour):
 
 def test_a_symmetry_that_tears_stacks_is_refused():
     with pytest.raises(EvaluatorError, match=r"a symmetry of connect_four tears pattern 0 at \[5, 4\]: it must carry"):
-        Layout(Upside(), [(0, 1)], by_phase=False, by_player=False)
+        Layout(Upside(), [(0, 1)], per_phase=False, per_player=False)
 
 
 class WrongCells(ConnectFour):
@@ -170,8 +170,8 @@ class WrongCells(ConnectFour):
         return tuple(0 if c == 3 else c for c in super().cells(s, player))
 
 
-def test_check_game_compares_the_cells_of_both_floors():
-    with pytest.raises(GameError, match=r"rules\.cells: gave .*, plain .*; make both floors agree"):
+def test_check_game_compares_the_cells_of_both_backends():
+    with pytest.raises(GameError, match=r"rules\.cells: gave .*, plain .*; make both backends agree"):
         check_game(WrongCells(), games=1)
 
 
@@ -244,24 +244,24 @@ def test_check_game_watches_the_values_of_cells():
         check_game(TooMany(), games=1)
 
 
-# --- what cannot be a pattern Eval -------------------------------------------------------------------------------
+# --- what cannot be a pattern evaluator -------------------------------------------------------------------------------
 def test_a_game_without_cells_is_refused():
     with pytest.raises(EvaluatorError, match="takeaway has no cells for pattern tables: give it n_cells"):
-        Layout(Takeaway(), [(0,)], by_phase=False, by_player=False)
+        Layout(Takeaway(), [(0,)], per_phase=False, per_player=False)
 
 
 @pytest.mark.parametrize("bad", [(), (0, 0), (71,), (-2, 3)])
 def test_cells_off_the_board_are_refused(bad):
     with pytest.raises(EvaluatorError, match=r"pattern 1 of connect_four has the cells .*: give different ones"):
-        Layout(ConnectFour(), [(0,), bad], by_phase=False, by_player=False)
+        Layout(ConnectFour(), [(0,), bad], per_phase=False, per_player=False)
 
 
 def test_tables_without_bound_are_refused():
     with pytest.raises(EvaluatorError, match=r"up to pattern 0, of 17 cells, would hold 129,140,163 numbers"):
-        Layout(Othello(), [range(17)], by_phase=False, by_player=False)
+        Layout(Othello(), [range(17)], per_phase=False, per_player=False)
     for patterns in ([], [(0,)] * (MOST_PATTERNS + 1)):
         with pytest.raises(EvaluatorError, match=rf"{len(patterns)} patterns for connect_four: give 1 to 1024"):
-            Layout(ConnectFour(), patterns, by_phase=False, by_player=False)
+            Layout(ConnectFour(), patterns, per_phase=False, per_player=False)
 
 
 def test_wrong_tables_and_units_are_refused():
@@ -269,9 +269,11 @@ def test_wrong_tables_and_units_are_refused():
     with pytest.raises(EvaluatorError, match=r"needs tables of shape \(8, 35\) and type int16, got \(8, 81\)"):
         PatternEval(layout, np.zeros((8, 81), np.int16), 1.0)
     for unit in (0.0, -1.0, 3.0, float("nan"), float("inf")):
-        with pytest.raises(EvaluatorError, match="of this pattern Eval is no power of two: make it again"):
+        with pytest.raises(EvaluatorError, match="of this pattern evaluator is no power of two: make it again"):
             PatternEval(layout, small().tables, unit)
-    with pytest.raises(EvaluatorError, match="a weight of this pattern Eval of connect_four is not a finite number"):
+    with pytest.raises(
+        EvaluatorError, match="a weight of this pattern evaluator of connect_four is not a finite number"
+    ):
         PatternEval.from_weights(layout, np.full((8, 35), np.nan))
 
 
@@ -306,17 +308,17 @@ def test_coarse_rounding_drops_what_is_small():
     layout = small().layout
     weights = np.zeros((8, 35))
     weights[0, :4] = 0.3, -0.1, 0.13, 60.0
-    e = PatternEval.from_weights(layout, weights, finest=0.25)
+    e = PatternEval.from_weights(layout, weights, quantum=0.25)
     assert (e.unit, e.tables[0, :4].tolist()) == (0.25, [1, 0, 1, 240])
-    assert PatternEval.from_weights(layout, weights, finest=2.0**-30).unit == 2.0**-9  # 60 needs that much
+    assert PatternEval.from_weights(layout, weights, quantum=2.0**-30).unit == 2.0**-9  # 60 needs that much
 
 
 @pytest.mark.parametrize("e", [small(), random_eval("othello", "straight-3")], ids=["small", "othello"])
 def test_file_read_back_equals_the_evaluator_written(e, tmp_path):
-    loaded = load_evaluator(save_evaluator(e, tmp_path / "e.safetensors"), e.game)
+    loaded = load_evaluator(save(e, tmp_path / "e.safetensors"), e.game)
     assert isinstance(loaded, PatternEval)
     assert (loaded.name, loaded.unit, loaded.layout.patterns) == (e.name, e.unit, e.layout.patterns)
-    assert (loaded.layout.by_phase, loaded.layout.by_player) == (e.layout.by_phase, e.layout.by_player)
+    assert (loaded.layout.per_phase, loaded.layout.per_player) == (e.layout.per_phase, e.layout.per_player)
     assert loaded.tables.tobytes() == e.tables.tobytes()
     assert read_header(tmp_path / "e.safetensors")["features"] == {"names": [], "hash": cell_hash(e.game)}
 
@@ -328,7 +330,7 @@ def forged(path, **changes):
         "checksum": files_module._checksum(tensors),
         "architecture": {k: list(t.shape) for k, t in tensors.items()},
     }
-    path.write_bytes(save(tensors, metadata={"evallearn": json.dumps(header)}))
+    path.write_bytes(to_bytes(tensors, metadata={"evallearn": json.dumps(header)}))
     return path
 
 
@@ -361,12 +363,12 @@ class Mirrorless(ConnectFour):
 
 @pytest.mark.parametrize("kind", [WrongCells, Mirrorless, TooMany])
 def test_file_for_other_cells_is_refused(tmp_path, kind):
-    path = save_evaluator(small(), tmp_path / "e.safetensors")
+    path = save(small(), tmp_path / "e.safetensors")
     with pytest.raises(EvaluatorError, match=r"was trained on features connect_four/v1 \(\w+\), this version computes"):
         load_evaluator(path, kind())
 
 
-def test_cell_hash_is_that_of_both_floors():
+def test_cell_hash_is_that_of_both_backends():
     assert cell_hash(CompiledGame(ConnectFour())) == cell_hash(ConnectFour())
 
 

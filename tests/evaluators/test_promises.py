@@ -1,4 +1,4 @@
-"""The promises of an Eval, for every game we ship: the utility at the end, strictly inside elsewhere, one sign."""
+"""The promises of an evaluator, for every game we ship: the utility at the end, strictly inside elsewhere, one sign."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import Game, Heuristic
 from evallearn.core.search import Limits
 from evallearn.errors import EvaluatorError, SpecError
-from evallearn.evaluators import FunctionEval, LinearEval
+from evallearn.evaluators import FunctionEval, LinearEval, heuristic
 from evallearn.evaluators.batch import evaluate_words
 from evallearn.registry import game_names, get_game
 from evallearn.search import AlphaBeta
@@ -30,7 +30,7 @@ GAMES = [*SHIPPED, "double_move"]
 
 @cache
 def game(name: str) -> Game:
-    """It computes the features of a position once: all Evals of a test see the same ones."""
+    """It computes the features of a position once: all evaluators of a test see the same ones."""
     g = DoubleMove() if name == "double_move" else get_game(name)
     g.features = cache(g.features)
     return g
@@ -65,7 +65,7 @@ def random_linear(g: Game, size: float) -> LinearEval:
 def evals(name: str) -> list:
     g = game(name)
     return [
-        *(LinearEval.from_heuristic(g, h) for h in g.heuristics),
+        *(heuristic(g, h) for h in g.heuristics),
         LinearEval.zero(g),
         random_linear(g, 0.1),
         LinearEval(g, np.full((g.n_phases, len(g.feature_names)), 1e6)),
@@ -78,7 +78,7 @@ def evals(name: str) -> list:
 
 @cache
 def values(name: str) -> list:
-    """(Eval, its plain values of all positions to player 0, to player 1 and so on)."""
+    """(evaluator, its plain values of all positions to player 0, to player 1 and so on)."""
     players = range(game(name).n_players)
     return [(e, *([e.evaluate(s, p) for s in positions(name)] for p in players)) for e in evals(name)]
 
@@ -136,11 +136,11 @@ def test_explanation_sums_to_the_raw_value(name):
     for e in (x for x in evals(name) if isinstance(x, LinearEval)):
         for s in (s for s in positions(name)[:40] if not g.is_terminal(s)):
             for player in range(g.n_players):
-                viewer = g.viewer(s) if two_sided(name) else player
-                raw = e.raw(np.asarray(e.game.features(s, viewer), np.float32).tolist(), g.phase(s))
+                observer = g.observer(s) if two_sided(name) else player
+                raw = e.raw(np.asarray(e.game.features(s, observer), np.float32).tolist(), g.phase(s))
                 parts = e.explain(s, player)
                 assert set(parts) == {*e.game.feature_names, "to move"}
-                signed = raw if player == viewer else -raw
+                signed = raw if player == observer else -raw
                 assert math.isclose(
                     math.fsum(parts.values()), signed, rel_tol=1e-9, abs_tol=1e-9 * max(map(abs, parts.values()))
                 )
@@ -180,7 +180,7 @@ def test_batch_of_nothing_is_empty():
 
 def test_batch_of_a_plain_game_answers_one_by_one():
     g = Takeaway()
-    e = LinearEval.from_heuristic(g, "remainder")
+    e = heuristic(g, "remainder")
     assert e.kernel() is None
     values = e.evaluate_batch([(11, 0), (10, 1), (0, 1)], [0, 0, 0])
     assert values.tolist() == pytest.approx([math.tanh(1.0), -math.tanh(0.5), 1.0])
@@ -211,13 +211,13 @@ class Trio(Takeaway):
 
 @pytest.mark.parametrize("kind", [Shared, Trio])
 def test_eval_of_a_game_that_is_not_two_sided_sees_it_as_the_player_asked(kind):
-    e = LinearEval.from_heuristic(kind(), "remainder")
+    e = heuristic(kind(), "remainder")
     first, second = ([e.evaluate((pile, 0), p) for pile in range(1, 9)] for p in (0, 1))
     assert first != second
     assert first == [e.evaluate((pile, 1), 1) for pile in range(1, 9)]
 
 
-# --- what cannot be an Eval --------------------------------------------------------------------------------------
+# --- what cannot be an evaluator --------------------------------------------------------------------------------------
 class Misspelt(Takeaway):
     heuristics = {"typo": Heuristic({"remaindre": 1.0}, "A typo.")}  # noqa: RUF012
 
@@ -245,9 +245,9 @@ def test_linear_refuses_numbers_that_float32_cannot_hold(bad):
 
 def test_heuristic_with_a_misspelt_name_suggests_the_nearest():
     with pytest.raises(SpecError, match="unknown heuristic of takeaway 'remander': did you mean 'remainder'"):
-        LinearEval.from_heuristic(Takeaway(), "remander")
+        heuristic(Takeaway(), "remander")
     with pytest.raises(SpecError, match="unknown feature in heuristic 'typo' of takeaway 'remaindre'"):
-        LinearEval.from_heuristic(Misspelt(), "typo")
+        heuristic(Misspelt(), "typo")
 
 
 def test_function_eval_answers_utility_at_the_end_and_the_function_elsewhere():
@@ -268,7 +268,7 @@ def test_function_eval_answers_utility_at_the_end_and_the_function_elsewhere():
 def test_a_function_that_leaves_the_range_is_refused_at_the_first_position(value: Any) -> None:
     game = get_game("tic_tac_toe")
     evaluator = FunctionEval(game, lambda s, p: value)
-    told = f"<lambda>(s, 0) is {value!r} in tic_tac_toe position '.........': an Eval stays between -1 and 1"
+    told = f"<lambda>(s, 0) is {value!r} in tic_tac_toe position '.........': an evaluator stays between -1 and 1"
     with pytest.raises(EvaluatorError, match=re.escape(told)):
         evaluator.evaluate(game.initial(), 0)
     with pytest.raises(EvaluatorError, match="in tic_tac_toe position '"):

@@ -1,4 +1,4 @@
-"""Quantised nets: the promises of an Eval, exact sums by whatever way, files, and what is refused."""
+"""Quantised nets: the promises of an evaluator, exact sums by whatever way, files, and what is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evallearn.compiled.game import CompiledGame
 from evallearn.compiled.integers import add_whole_rows
 from evallearn.core.game import Game
 from evallearn.errors import EvaluatorError
-from evallearn.evaluators import load_evaluator, save_evaluator
+from evallearn.evaluators import load_evaluator, save
 from evallearn.evaluators.batch import evaluate_words
 from evallearn.evaluators.net import ACTIVATIONS, TENSORS, NetEval
 from evallearn.evaluators.quantised import QuantisedNet, quantise
@@ -88,7 +88,7 @@ def test_quantised_values_are_near_those_of_the_net(name, activation):
         *(pytest.param(*more, marks=pytest.mark.long) for more in (("double_move", 3), ("othello", 2))),
     ],
 )  # kernels take long to compile
-def test_floors_agree_to_the_last_bit_whatever_was_seen_before(name, which):
+def test_backends_agree_to_the_last_bit_whatever_was_seen_before(name, which):
     game = DoubleMove() if name == "double_move" else get_game(name)
     e = quantise(nets(game)[which])
     states = [s for s in positions(game) if not game.is_terminal(s)]
@@ -176,7 +176,7 @@ def test_weights_too_large_for_units_from_0_to_1_are_refused():
 def test_file_read_back_equals_the_net_written(which, tmp_path):
     game = DoubleMove()
     e = quantise(nets(game)[which], {"name": "small"})
-    loaded = load_evaluator(save_evaluator(e, tmp_path / "q.safetensors"), game)
+    loaded = load_evaluator(save(e, tmp_path / "q.safetensors"), game)
     assert (type(loaded), loaded.name) == (QuantisedNet, "small")
     for name, tensor in e.tensors().items():
         assert loaded.tensors()[name].dtype == tensor.dtype
@@ -187,7 +187,7 @@ def test_file_read_back_equals_the_net_written(which, tmp_path):
 def test_same_net_gives_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     first, second = (
-        save_evaluator(quantise(random_net(Takeaway())), tmp_path / name).read_bytes()
+        save(quantise(random_net(Takeaway())), tmp_path / name).read_bytes()
         for name in ("a.safetensors", "b.safetensors")
     )
     assert first == second

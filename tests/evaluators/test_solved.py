@@ -1,4 +1,4 @@
-"""The Eval that asks endgame tables and closed forms first: its promises, both floors, and what it does for play."""
+"""The evaluator that asks endgame tables and closed forms first: its promises, both backends, and what it does for play."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from toys import CoinRace, DoubleMove
 
-from evallearn import AlphaBeta, Expectiminimax, Limits, LinearEval, get_game
+from evallearn import AlphaBeta, Expectiminimax, Limits, LinearEval, get_game, heuristic
 from evallearn.compiled.bits import jitable
 from evallearn.compiled.memory import byte_at
 from evallearn.core.rules import NOT_KNOWN, Endgames
@@ -40,7 +40,7 @@ def table() -> EndgameTable:
 def solved(table: EndgameTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SolvedEval:
     monkeypatch.setenv("EVALLEARN_DATA", str(tmp_path))
     save_table(table, tmp_path / "checkers-3.table")
-    return SolvedEval(LinearEval.from_heuristic(GAME, "material"))
+    return SolvedEval(heuristic(GAME, "material"))
 
 
 def positions(pieces: int, n: int, seed: int) -> Iterator[State]:
@@ -117,8 +117,8 @@ def test_no_win_is_promised_that_the_clock_forbids(table, solved):
     assert solved.endgames.steps(draw) == 0
 
 
-# --- both floors -----------------------------------------------------------------------------------------------------
-def test_probe_finds_what_the_plain_floor_finds(table):
+# --- both backends ---------------------------------------------------------------------------------------------------
+def test_probe_finds_what_the_plain_backend_finds(table):
     endgames = endgames_of(table)
     address = endgames.memory.ctypes.data
     for pieces in (2, 3, 4):
@@ -129,7 +129,7 @@ def test_probe_finds_what_the_plain_floor_finds(table):
             assert (None if steps == NOT_KNOWN else steps) == endgames.steps(s)
 
 
-def test_both_floors_agree_bit_for_bit(solved):
+def test_both_backends_agree_bit_for_bit(solved):
     states = [s for pieces in (2, 3, 4, 6) for s in positions(pieces, 60, seed=pieces)]
     players = [i % 2 for i in range(len(states))]
     plain = np.array([solved.evaluate(s, p) for s, p in zip(states, players, strict=True)])
@@ -156,11 +156,11 @@ class Tabled(DoubleMove):
 
 
 @pytest.mark.long
-def test_searches_of_both_floors_consult_it_at_the_cutoff():
+def test_searches_of_both_backends_consult_it_at_the_cutoff():
     game = Tabled()
     solution, evaluator = solve(game), SolvedEval(LinearEval.zero(game))
-    plain, compiled = (AlphaBeta(game, evaluator, floor=floor) for floor in ("plain", "compiled"))
-    blind = AlphaBeta(game, LinearEval.zero(game), floor="plain")
+    plain, compiled = (AlphaBeta(game, evaluator, backend=backend) for backend in ("python", "compiled"))
+    blind = AlphaBeta(game, LinearEval.zero(game), backend="python")
     assert evaluator.name == "zero+solved"
     errs = 0
     for s in solution:
@@ -195,8 +195,8 @@ def resistance(table: EndgameTable, s: State) -> tuple[int, int]:
 
 
 def test_two_kings_beat_one_instead_of_shuffling(table, solved):
-    with_table = AlphaBeta(GAME, solved, floor="plain")
-    without = AlphaBeta(GAME, solved.below, floor="plain")
+    with_table = AlphaBeta(GAME, solved, backend="python")
+    without = AlphaBeta(GAME, solved.below, backend="python")
     won = plies_to_win(with_table, table, depth=2, most=60)
     assert won is not None
     assert won <= 2 * table.plies(GAME.from_text(TWO_KINGS))
@@ -205,7 +205,7 @@ def test_two_kings_beat_one_instead_of_shuffling(table, solved):
 
 def test_matches_are_played_perfectly_one_move_ahead():
     game = get_game("matches,piles=3-4,k=3")
-    evaluator = SolvedEval(LinearEval.from_heuristic(game, "parity"))
+    evaluator = SolvedEval(heuristic(game, "parity"))
     assert evaluator.kernel() is None  # a closed form is no table
     search = AlphaBeta(game, evaluator)
     for s in solve(game):
@@ -263,7 +263,7 @@ def test_three_players_are_refused():
 def test_missing_table_names_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("EVALLEARN_DATA", str(tmp_path))
     with pytest.raises(GameError, match="no endgame table .*checkers-4.table: make it with `evallearn tables"):
-        SolvedEval(LinearEval.from_heuristic(GAME, "material"))
+        SolvedEval(heuristic(GAME, "material"))
 
 
 # --- long ------------------------------------------------------------------------------------------------------------
@@ -289,9 +289,9 @@ def test_sampled_endings_are_all_judged_and_played_right_where_without_the_table
     monkeypatch.setenv("EVALLEARN_DATA", str(tmp_path))
     table = build_table(4)
     save_table(table, tmp_path / "checkers-4.table")
-    material = LinearEval.from_heuristic(GAME, "material")
+    material = heuristic(GAME, "material")
     without, with_table = AlphaBeta(GAME, material), AlphaBeta(GAME, SolvedEval(material))
-    assert with_table.floor == "compiled"
+    assert with_table.backend == "compiled"
     assert shares(with_table, table) == (1.0, 1.0)
     right, kept = shares(without, table)
     assert right < 0.6

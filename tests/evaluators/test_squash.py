@@ -20,9 +20,9 @@ from evallearn.agents import RandomAgent
 from evallearn.cli import run
 from evallearn.compiled.specialise import specialise
 from evallearn.core.digest import weights_mark
-from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
+from evallearn.data import Dataset, RecordSettings, generate_records
 from evallearn.errors import EvallearnError, EvaluatorError
-from evallearn.evaluators import LinearEval, load_evaluator, save_evaluator
+from evallearn.evaluators import LinearEval, load_evaluator, save
 from evallearn.evaluators.squash import BOUND
 from evallearn.games.pig import Pig
 from evallearn.games.pig.game import State
@@ -51,18 +51,18 @@ def test_clip_keeps_the_sum_strictly_inside(game: Any, size: float) -> None:
     low, high = game.utility_range
     middle, half = (low + high) / 2, (high - low) / 2
     for s in positions(game)[:200]:
-        viewer = game.viewer(s)
-        raw = e.raw(*e.see(s, viewer))
-        value = e.evaluate(s, viewer)
+        observer = game.observer(s)
+        raw = e.raw(*e.observe(s, observer))
+        value = e.evaluate(s, observer)
         assert low < value < high
         clipped = min(max(raw, -BOUND), BOUND)
         if game.has("won"):  # then it is a share of what is left
-            assert value == game.won(s, viewer) + (high - game.won(s, viewer)) * (0.5 + 0.5 * clipped)
+            assert value == game.won(s, observer) + (high - game.won(s, observer)) * (0.5 + 0.5 * clipped)
         else:
             assert value == middle + float(np.float32(half * clipped))
 
 
-def test_both_floors_clip_to_the_last_bit() -> None:
+def test_both_backends_clip_to_the_last_bit() -> None:
     for size in (0.1, 3.0):
         e = random_linear(TTT, size)
         states = positions(TTT)
@@ -71,7 +71,7 @@ def test_both_floors_clip_to_the_last_bit() -> None:
         assert e.evaluate_batch(states, players).astype(float).tobytes() == plain.tobytes()
 
 
-def test_both_floors_clip_where_the_viewer_need_not_be_to_move() -> None:
+def test_both_backends_clip_where_the_viewer_need_not_be_to_move() -> None:
     e, states = random_linear(PIG, 0.1), positions(PIG)
     kernel: Any = e.kernel()
     module: Any = specialise(TEMPLATE, PIG.rules, evaluate_player=kernel.evaluate_player)
@@ -86,7 +86,7 @@ def test_the_same_weights_by_another_squash_are_another_eval(tmp_path: Path) -> 
     assert weights_mark(clip) != weights_mark(tanh)
     x, k = np.array([PIG.features(PIG.initial(), 0)], np.float32), np.array([0])
     for e in (clip, tanh):
-        read = load_evaluator(save_evaluator(e, tmp_path / f"{e.squash}.safetensors"), PIG)
+        read = load_evaluator(save(e, tmp_path / f"{e.squash}.safetensors"), PIG)
         assert read.squash == e.squash
         assert weights_mark(read) == weights_mark(e)
         assert read.evaluate(PIG.initial(), 0) == e.evaluate(PIG.initial(), 0)
@@ -95,7 +95,7 @@ def test_the_same_weights_by_another_squash_are_another_eval(tmp_path: Path) -> 
 
 def test_a_file_with_another_squash_is_refused(tmp_path: Path) -> None:
     for squash, other in (("clip", "tanh"), ("tanh", "clip")):
-        file = save_evaluator(random_linear(PIG, 0.1, squash), tmp_path / "e.safetensors")
+        file = save(random_linear(PIG, 0.1, squash), tmp_path / "e.safetensors")
         data, text = file.read_bytes(), f'squash\\": \\"{squash}'.encode()
         assert text in data
         file.write_bytes(data.replace(text, f'squash\\": \\"{other}'.encode()))
@@ -104,7 +104,7 @@ def test_a_file_with_another_squash_is_refused(tmp_path: Path) -> None:
 
 
 def test_explain_says_that_nothing_is_squashed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save_evaluator(random_linear(PIG, 0.1), tmp_path / "e.safetensors")
+    save(random_linear(PIG, 0.1), tmp_path / "e.safetensors")
     assert run(["explain", str(tmp_path / "e.safetensors"), "3-4", "--game=pig,target=12"]) == 0
     assert "; clipped: clip(" in capsys.readouterr().out
 
@@ -146,7 +146,7 @@ def test_predictions_of_values_stay_values_in_pig(target: int, tanh: float, clip
     assert mean_error(LinearEval.from_sklearn(model, game, squash="tanh"), target) == pytest.approx(tanh, abs=0.001)
     assert mean_error(LinearEval.from_sklearn(model, game), target) == pytest.approx(clip, abs=0.001)
     assert mean_error(measured, target) == pytest.approx(scaled, abs=0.001)
-    assert measured.made["calibration"]["chosen"] == "tanh, scaled"
+    assert measured.metadata["calibration"]["chosen"] == "tanh, scaled"
 
 
 @pytest.mark.long
@@ -206,7 +206,7 @@ def test_the_default_is_tanh_without_dice_and_clip_with_them() -> None:
         for model in (Ridge(), RidgeClassifier()):
             e = LinearEval.from_sklearn(model.fit(x, y), game)
             assert e.squash == squash
-            assert ("calibration" in e.made) == (squash == "clip")
+            assert ("calibration" in e.metadata) == (squash == "clip")
         assert LinearEval.from_sklearn(LogisticRegression().fit(x, y), game).squash == "tanh"  # it is P(win) - P(loss)
 
 
@@ -214,7 +214,7 @@ def test_records_choose_by_the_error_on_held_out_games(tmp_path: Path, capsys: p
     x, y = data_of(TTT, 3.0)
     model = Ridge().fit(x, y)
     e = LinearEval.from_sklearn(model, TTT, records=(x, y))
-    told = e.made["calibration"]
+    told = e.metadata["calibration"]
     assert told["chosen"] == min(told["rms_error"], key=told["rms_error"].get) == "tanh, scaled"
     assert told["by"] == "1500 held-out records"
     p = model.predict(x[1500:])
@@ -222,19 +222,19 @@ def test_records_choose_by_the_error_on_held_out_games(tmp_path: Path, capsys: p
     for name, v in values.items():
         assert told["rms_error"][name] == pytest.approx(math.sqrt(np.mean((v - y[1500:]) ** 2)), rel=1e-6)
     np.testing.assert_allclose(e.weights[0], told["scale"] * model.coef_, rtol=1e-5)
-    save_evaluator(e, tmp_path / "e.safetensors")
+    save(e, tmp_path / "e.safetensors")
     assert run(["info", str(tmp_path / "e.safetensors")]) == 0
     assert json.loads(capsys.readouterr().out)["made"]["calibration"] == told
     only = LinearEval.from_sklearn(model, TTT, squash="clip", records=(x, y))
-    assert (only.squash, list(only.made["calibration"]["rms_error"])) == ("clip", ["clip"])
+    assert (only.squash, list(only.metadata["calibration"]["rms_error"])) == ("clip", ["clip"])
 
 
 def test_records_may_be_a_dataset(tmp_path: Path) -> None:
-    run_selfplay(tmp_path, PIG, [RandomAgent(PIG)] * 2, SelfPlayConfig(games=60, seed=1))
+    generate_records(tmp_path, PIG, [RandomAgent(PIG)] * 2, RecordSettings(games=60, seed=1))
     data = Dataset(tmp_path, game=PIG, test_share=0.3)
     batch = next(data.batches("train"))
     model = Ridge().fit(batch.features, batch.outcome)
-    told = LinearEval.from_sklearn(model, PIG, records=data).made["calibration"]
+    told = LinearEval.from_sklearn(model, PIG, records=data).metadata["calibration"]
     test = next(data.batches("test"))
     assert told["by"] == f"{len(test)} held-out records of {len(set(test.game.tolist()))} games"
     with pytest.raises(EvaluatorError, match="records hold out 0 of their positions: give more games"):

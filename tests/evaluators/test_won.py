@@ -1,4 +1,4 @@
-"""Evals of games whose utility accumulates: what is won already, and what is still to come."""
+"""Evaluators of games whose utility accumulates: what is won already, and what is still to come."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from evallearn.agents import SearchAgent
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import CHANCE, Game
 from evallearn.core.search import Limits
-from evallearn.data import SelfPlayConfig
+from evallearn.data import RecordSettings
 from evallearn.data.generate import play_game
 from evallearn.errors import EvaluatorError
-from evallearn.evaluators import FunctionEval, LinearEval, load_evaluator, save_evaluator
+from evallearn.evaluators import FunctionEval, LinearEval, heuristic, load_evaluator, save
 from evallearn.evaluators.quantised import quantise
 from evallearn.registry import get_game
 from evallearn.search import Expectiminimax, MaxN
@@ -36,7 +36,7 @@ def linear(size: float) -> LinearEval:
 
 
 EVALS = {
-    **{name: LinearEval.from_heuristic(GAME, name) for name in GAME.heuristics},
+    **{name: heuristic(GAME, name) for name in GAME.heuristics},
     "zoo": evallearn.load("2048/linear"),
     "zero": LinearEval.zero(GAME),
     "any": linear(0.1),
@@ -49,7 +49,7 @@ EVALS = {
 
 
 def depth_1(seed: int) -> list[Any]:
-    """The positions of a game of the zoo's Eval, one ply ahead."""
+    """The positions of a game of the zoo's evaluator, one ply ahead."""
     search, rng, s = Expectiminimax(FAST, EVALS["zoo"]), random.Random(seed), GAME.initial()
     seen = [s]
     while not FAST.is_terminal(s):
@@ -99,9 +99,9 @@ def test_more_won_is_worth_as_much_more_but_for_what_is_left() -> None:
 
 
 @pytest.mark.parametrize("name", ["zoo", "snake", "any", "huge", "the least"])
-def test_both_floors_say_the_same_to_the_last_bit(name: str) -> None:
-    """A search of one ply tells what the Eval says of each board after a move."""
-    compiled, told = Expectiminimax(GAME, EVALS[name], floor="compiled"), 0
+def test_both_backends_say_the_same_to_the_last_bit(name: str) -> None:
+    """A search of one ply tells what the evaluator says of each board after a move."""
+    compiled, told = Expectiminimax(GAME, EVALS[name], backend="compiled"), 0
     for s in positions()[::3]:
         if GAME.to_play(s) != CHANCE and not GAME.is_terminal(s):
             found = compiled.search(s, Limits(depth=1), action_values=True).action_values or {}
@@ -111,8 +111,8 @@ def test_both_floors_say_the_same_to_the_last_bit(name: str) -> None:
 
 
 def test_two_plies_say_less_than_what_is_won_in_no_position_with_28_to_36_thousand() -> None:
-    """By an Eval of the final score it was 54 % of those up to 32,000, and 90 % beyond."""
-    agent, config = SearchAgent(GAME, EVALS["zoo"], Limits(depth=2)), SelfPlayConfig(seed=1, exploration=0.0)
+    """By an evaluator of the final score it was 54 % of those up to 32,000, and 90 % beyond."""
+    agent, config = SearchAgent(GAME, EVALS["zoo"], Limits(depth=2)), RecordSettings(seed=1, epsilon=0.0)
     games = (play_game(FAST, [agent], config, number) for number in range(50))
     rich = next(records for records in games if records[-1].outcome >= 36_000)
     seen = [r for r in rich if 28_000 <= r.won < 36_000]
@@ -167,7 +167,7 @@ class Forgetful(Harvest):
 def test_a_file_of_an_eval_that_learned_the_other_thing_is_refused(
     made_by: type[Game], read_by: type[Game], tmp_path: Path
 ) -> None:
-    path = save_evaluator(LinearEval.zero(made_by()), tmp_path / "e.safetensors")
+    path = save(LinearEval.zero(made_by()), tmp_path / "e.safetensors")
     assert load_evaluator(path, made_by()).kind == "linear"
-    with pytest.raises(EvaluatorError, match="does not say .*, as an Eval of harvest must: refit it"):
+    with pytest.raises(EvaluatorError, match="does not say .*, as an evaluator of harvest must: refit it"):
         load_evaluator(path, read_by())

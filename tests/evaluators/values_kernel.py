@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Template: an Eval's kernel over many states, and the probabilities of its net."""
+"""Template: an evaluator's kernel over many states, and the probabilities of its net."""
 
 from typing import TYPE_CHECKING
 

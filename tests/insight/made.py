@@ -8,7 +8,7 @@ from evallearn.insight import Evidence, Sample
 from evallearn.train import ArrayStream
 
 NAMES = ("centre", "corners", "open_ones", "open_twos", "wins_now")
-"""Of tic-tac-toe: whoever wants an Eval needs a game with these features."""
+"""Of tic-tac-toe: whoever wants an evaluator needs a game with these features."""
 WEIGHTS = np.array([0.8, 0.0, 0.0, 0.0, 0.5])
 
 

@@ -13,10 +13,10 @@ from evallearn import get_game
 from evallearn.cli import run
 from evallearn.data import Dataset
 from evallearn.errors import DataError
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import LinearEval, heuristic
 from evallearn.insight import Evidence, alarms_about, check_alarms, gather
 from evallearn.insight.alarms import CHECKS
-from evallearn.train import LinearEvalTrainer
+from evallearn.train import LinearFitter
 
 
 def ringing(e: Evidence) -> dict[str, str]:
@@ -96,7 +96,7 @@ def test_self_play_that_repeats_itself_rings() -> None:
     found = ringing(same)
     assert list(found) == ["repeated_games"]
     assert "Only 10 of 1200 games differ" in found["repeated_games"]
-    assert "--random-plies" in found["repeated_games"]
+    assert "--opening-plies" in found["repeated_games"]
 
 
 def test_perfect_foresight_rings() -> None:
@@ -152,7 +152,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_self_play_with_a_fitted_eval_is_healthy(records: Path) -> None:
     game = get_game("connect_four")
     dataset = Dataset(records, game=game)
-    fitted = LinearEvalTrainer().fit(dataset).evaluator(game)
+    fitted = LinearFitter().fit(dataset).evaluator(game)
     assert ringing(gather(dataset, fitted)) == {}
     turned = LinearEval(game, -fitted.weights, fitted.bias)
     assert {"worse_than_constant", "wrong_sign"} <= set(ringing(gather(dataset, turned)))
@@ -161,7 +161,7 @@ def test_self_play_with_a_fitted_eval_is_healthy(records: Path) -> None:
 
 def test_evidence_is_what_the_data_set_says(records: Path) -> None:
     game = get_game("connect_four")
-    dataset, fitted = Dataset(records, game=game), LinearEval.from_heuristic(game, "lines")
+    dataset, fitted = Dataset(records, game=game), heuristic(game, "lines")
     found = gather(dataset, fitted).test
     batch = next(dataset.batches("test"))
     assert np.array_equal(found.game, batch.game)
@@ -173,7 +173,7 @@ def test_evidence_is_what_the_data_set_says(records: Path) -> None:
 
 def test_alarms_about_several_evals_name_them(records: Path) -> None:
     game = get_game("connect_four")
-    dataset, lines = Dataset(records, game=game), LinearEval.from_heuristic(game, "lines")
+    dataset, lines = Dataset(records, game=game), heuristic(game, "lines")
     evals = {"zero": LinearEval.zero(game), "turned": LinearEval(game, -lines.weights, lines.bias), "none": lines}
     found = {(a["name"], a["about"]): a["text"] for a in alarms_about(dataset, evals)}
     assert ("constant_value", "zero") in found

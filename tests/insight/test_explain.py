@@ -15,7 +15,7 @@ from evallearn.cli import run
 from evallearn.cli.explain import bar
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import DataError
-from evallearn.evaluators import FunctionEval, LinearEval, save_evaluator
+from evallearn.evaluators import FunctionEval, LinearEval, heuristic, save
 from evallearn.evaluators.solved import SolvedEval
 from evallearn.insight import explain
 from evallearn.play.seats import make_evaluator
@@ -35,7 +35,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 @pytest.mark.parametrize("name", ["connect_four", "othello", "pig", "backgammon", "2048", "three_player_connect"])
 def test_the_parts_of_a_linear_eval_add_up_to_its_value(name: str) -> None:
     game = get_game(name)
-    evaluator = LinearEval.from_heuristic(game, list(game.heuristics)[-1])
+    evaluator = heuristic(game, list(game.heuristics)[-1])
     found = explain(evaluator, game.initial())
     assert found.kind == "sum"
     assert found.raw == pytest.approx(sum(p.effect for p in found.parts))
@@ -105,9 +105,9 @@ def test_several_evals_stand_side_by_side(capsys: pytest.CaptureFixture[str]) ->
 def test_a_net_is_occluded_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     game = get_game("connect_four")
     path = tmp_path / "net.safetensors"
-    save_evaluator(random_net(game, size=0.5), path)
+    save(random_net(game, size=0.5), path)
     out = told(capsys, str(path), "44455")  # the file says which game
-    assert "This Eval is no sum" in out
+    assert "This evaluator is no sum" in out
     assert "if that feature alone were 0; effects do not add up" in out
     records = tmp_path / "records"
     assert run(["selfplay", "connect_four", "--out", str(records), "--games", "3", "--eval", "zero",
@@ -135,13 +135,13 @@ def test_what_is_won_already_is_said_beside_what_is_expected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     game, position = get_game("2048"), "512.256.64.8/4.8.2.0/2.0.0.0/0.0.0.0"
-    s, file = game.from_text(position), save_evaluator(random_net(game, size=0.5), tmp_path / "net.safetensors")
+    s, file = game.from_text(position), save(random_net(game, size=0.5), tmp_path / "net.safetensors")
     for name in ("handwritten:corner", str(file)):
         out = " ".join(told(capsys, name, position, "--game", "2048").split())
         found = explain(make_evaluator(name, game, trust=FULL_TRUST), s)
         assert found.won == 6244
         assert f"6,244 is won already, {found.value - 6244:,.1f} is expected to come." in out
-    found = explain(LinearEval.from_heuristic(game, "corner"), s)
+    found = explain(heuristic(game, "corner"), s)
     assert found.middle + found.scale * math.tanh(found.raw or 0.0) == pytest.approx(found.value)
     assert found.middle - found.scale == pytest.approx(found.won)
     out = " ".join(told(capsys, "handwritten:corner", position, "--game", "2048").split())

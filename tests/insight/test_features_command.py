@@ -15,7 +15,7 @@ from evallearn import get_game
 from evallearn.cli import run
 from evallearn.cli.features import feature_eval, ties_table, worth_table
 from evallearn.errors import SpecError
-from evallearn.evaluators import FunctionEval, LinearEval, save_evaluator
+from evallearn.evaluators import FunctionEval, LinearEval, save
 from evallearn.insight import FeatureStudy, FeatureWorth, Interval
 from evallearn.report.features_page import headline, render_features
 
@@ -84,12 +84,12 @@ def test_matches_add_elo(records: Path, tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_bad_eval_is_shuffled_and_rings(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     game = get_game("tic_tac_toe")
     path, page = tmp_path / "bad.safetensors", tmp_path / "page.html"
-    save_evaluator(LinearEval(game, np.full((1, 5), -3.0), made={"name": "bad"}), path)
+    save(LinearEval(game, np.full((1, 5), -3.0), metadata={"name": "bad"}), path)
     assert run(["features", "tic_tac_toe", str(records), "--eval", str(path), "--html", str(page)]) == 0
     out = capsys.readouterr().out
     assert "Alarms" in out
-    assert "The Eval is worse than a constant" in out
-    assert "The Eval is worse than a constant" in page.read_text()
+    assert "The evaluator is worse than a constant" in out
+    assert "The evaluator is worse than a constant" in page.read_text()
 
 
 def test_a_page_is_whole_and_needs_no_network(result: Any) -> None:
@@ -128,6 +128,6 @@ def test_an_eval_that_sees_no_features_is_refused(monkeypatch: pytest.MonkeyPatc
     blind = FunctionEval(game, lambda s, player: 0.0)
     monkeypatch.setattr("evallearn.cli.features.parse_evaluator", lambda text, game, trust: blind)
     with pytest.raises(
-        SpecError, match="--eval mine: a FunctionEval Eval does not judge by features: give a linear or"
+        SpecError, match="--eval mine: a FunctionEval evaluator does not judge by features: give a linear or"
     ):
         feature_eval("mine", game)

@@ -16,7 +16,7 @@ from evallearn.evaluators import LinearEval
 from evallearn.insight import FeatureStudy, Kept, Study, carriers, cautions, dataset_of, feature_means, redundant
 from evallearn.insight.resampling import GameMeans, poisson_counts
 from evallearn.insight.weights import MOST_INFLATION, study_weights
-from evallearn.train import ArrayStream, LinearEvalTrainer
+from evallearn.train import ArrayStream, LinearFitter
 from evallearn.train.fit.metrics import measure, predictor
 
 GAME = get_game("tic_tac_toe")
@@ -68,13 +68,13 @@ def test_intervals_are_those_of_refits_to_the_same_resamples(phases: int) -> Non
     x = x[:, [0, 1, 4]]
     phase = (np.arange(len(y)) % 2) * (phases - 1)
     data = ArrayStream(x, y, game=game, phase=phase, n_phases=phases, test_share=0.0)
-    found = study_weights(data, LinearEvalTrainer().fit(data), resamples=30)
+    found = study_weights(data, LinearFitter().fit(data), resamples=30)
     counts = poisson_counts(np.arange(n), 30, seed=1)[game].astype(int)
     refits = []
     for b in range(30):
         rows = np.repeat(np.arange(len(y)), counts[:, b])
         again = ArrayStream(x[rows], y[rows], game=game[rows], phase=phase[rows], n_phases=phases, test_share=0.0)
-        refits.append(LinearEvalTrainer().fit(again).weights_)
+        refits.append(LinearFitter().fit(again).weights_)
     for k in range(phases):
         for i in range(3):
             low, high = np.quantile([w[k, i] for w in refits], [0.025, 0.975])
@@ -88,7 +88,7 @@ def test_intervals_hold_the_true_weight_in_95_percent_of_data_sets() -> None:
     for seed in range(sets):
         x, y, game = drawn(400, 1000 + seed)
         data = ArrayStream(x[:, [0, 1, 4]], y, game=game, test_share=0.0)
-        found = study_weights(data, LinearEvalTrainer().fit(data))
+        found = study_weights(data, LinearFitter().fit(data))
         held += [i.low <= w <= i.high for i, w in zip(found.common, WEIGHTS[[0, 1, 4]], strict=True)]
     assert np.all(np.abs(held / sets - 0.95) < 0.035)  # three standard errors of a share of 400
 
@@ -98,7 +98,7 @@ def test_records_repeated_within_their_game_do_not_shorten_intervals() -> None:
     widths = []
     for times in (1, 4):
         data = ArrayStream(np.repeat(x, times, 0), np.repeat(y, times), game=np.repeat(game, times), test_share=0.0)
-        found = study_weights(data, LinearEvalTrainer(alpha=0.001).fit(data))
+        found = study_weights(data, LinearFitter(alpha=0.001).fit(data))
         widths.append(found.common[1].high - found.common[1].low)
     assert widths[1] == pytest.approx(widths[0], rel=0.02)
 
@@ -108,12 +108,12 @@ def test_inflation_and_correlation_are_those_of_the_textbook() -> None:
     x = x[:, [0, 1, 4]]
     x[:, 2] = x[:, 0] + 0.5 * x[:, 2]
     data = ArrayStream(x, y, game=game, test_share=0.0)
-    found = study_weights(data, LinearEvalTrainer().fit(data), resamples=20)
+    found = study_weights(data, LinearFitter().fit(data), resamples=20)
     assert np.allclose(found.correlation, np.corrcoef(x.T), atol=1e-6)
     assert np.allclose(found.inflation, np.diag(np.linalg.inv(np.corrcoef(x.T))), rtol=1e-4)
     assert np.allclose(found.outcome_correlation, [np.corrcoef(c, y)[0, 1] for c in x.T], atol=1e-6)
     copied = ArrayStream(x[:, [0, 0]], y, game=game, test_share=0.0)
-    assert study_weights(copied, LinearEvalTrainer().fit(copied), resamples=20).inflation.max() == MOST_INFLATION
+    assert study_weights(copied, LinearFitter().fit(copied), resamples=20).inflation.max() == MOST_INFLATION
 
 
 # --- the study -------------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_a_study_that_shows_nothing_says_so() -> None:
 
 
 def test_another_eval_may_be_shuffled() -> None:
-    given = LinearEval(GAME, np.array([[0.0, 1.0, 0.0, 0.0, 0.0]]), made={"name": "mine"})
+    given = LinearEval(GAME, np.array([[0.0, 1.0, 0.0, 0.0, 0.0]]), metadata={"name": "mine"})
     data = stream(300)
     found = studied(data, given)
     moved = [f.name for f in found.features if abs(f.shuffled.value) > 1e-9]

@@ -131,7 +131,7 @@ BAD = {
     "tic_tac_toe --opponent zero@depth=x": "limit 'depth=x': 'x' is no number",
     "tic_tac_toe --limit dept=3": "unknown limit 'dept': did you mean 'depth'?",
     "tic_tac_toe --judge time=0": "limits 'time=0'",
-    "tic_tac_toe --judge-eval random": "unknown Eval 'random': known: handwritten:lines",
+    "tic_tac_toe --judge-eval random": "unknown evaluator 'random': known: handwritten:lines",
     "tic_tac_toe --you both --opponent zero": "--opponent has no seat left in tic_tac_toe",
     "tic_tac_toe --opponent zero --opponent zero": "2 opponents for 1 seat of tic_tac_toe",
     "tic_tac_toe --position XX": "tic_tac_toe position 'XX'",

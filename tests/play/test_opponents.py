@@ -11,7 +11,7 @@ import pytest
 from agents.fakes import ENGINES, PYTHON
 from at_the_board import PlainTicTacToe, answers, judge_of
 
-from evallearn import LinearEval, get_game, save_evaluator
+from evallearn import LinearEval, get_game, save
 from evallearn.agents import Agent, RandomAgent
 from evallearn.agents.describe import ENGINES as PROTOCOLS
 from evallearn.cli import run
@@ -72,14 +72,14 @@ def test_every_opponent_moves_by_the_limits_of_play_itself(name: str, tmp_path: 
     """Those that cannot play the game say so before the first board."""
     game = get_game(name)
     file = tmp_path / "own.safetensors"
-    save_evaluator(LinearEval.zero(game), file)
+    save(LinearEval.zero(game), file)
     for text in (*opponents(game), str(file)):
         moves_or_refuses(text, game)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", game_names())
-def test_every_opponent_moves_on_the_compiled_floor(name: str) -> None:
+def test_every_opponent_moves_on_the_compiled_backend(name: str) -> None:
     game = get_game(name)
     for text in opponents(game):
         moves_or_refuses(text, game)
@@ -87,7 +87,7 @@ def test_every_opponent_moves_on_the_compiled_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", game_names())
 def test_the_limits_of_play_suit_every_search(name: str) -> None:
-    """Built as they come, the searches of the compiled floor, too; nothing is compiled yet."""
+    """Built as they come, the searches of the compiled backend, too; nothing is compiled yet."""
     game = get_game(name)
     for text in opponents(game):
         make_agent(text, game, trust=FULL_TRUST)

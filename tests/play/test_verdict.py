@@ -76,7 +76,7 @@ def check_by_closed_form(game: Matches, judge: Judge, s: Any, a: int) -> Verdict
 
 
 def true_values(game: Game) -> Callable[[State], tuple[float, ...]]:
-    """Each player's value of a state by the definition, without depth or Eval: max^n with chance nodes."""
+    """Each player's value of a state by the definition, without depth or evaluator: max^n with chance nodes."""
 
     @cache
     def values(s: State) -> tuple[float, ...]:
@@ -100,7 +100,7 @@ class PlainDoubleMove(DoubleMove):
 
 @pytest.mark.parametrize("game", [PlainTicTacToe(), Takeaway(), PlainDoubleMove(), CoinRace(), LooseEnds()], ids=repr)
 def test_what_is_called_proven_is_true(game: Game) -> None:
-    """Short-sighted judges say "estimated" unless they are right, however bad the Eval is."""
+    """Short-sighted judges say "estimated" unless they are right, however bad the evaluator is."""
     values = true_values(game)
     proven = estimated = 0
     for depth in (1, 2, 3, 5):
@@ -120,7 +120,7 @@ def test_what_is_called_proven_is_true(game: Game) -> None:
 
 
 def wild(game: Game) -> Evaluator:
-    """An Eval that believes in nonsense."""
+    """An evaluator that believes in nonsense."""
     weights = [[(-1.0) ** i * (i + 1) for i in range(len(game.feature_names))]] * game.n_phases
     return LinearEval(game, weights)  # type: ignore[arg-type]
 

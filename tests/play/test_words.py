@@ -8,7 +8,7 @@ from at_the_board import LooseEnds, PlainTicTacToe, judge_of, session_of
 from evallearn import Limits, get_game
 from evallearn.agents import SearchAgent
 from evallearn.core.game import Game
-from evallearn.play.formatting import certainty, hint_text, ply_text, verdict_text, worth
+from evallearn.play.formatting import certainty, format_value, hint_text, ply_text, verdict_text
 from evallearn.play.seats import make_evaluator
 from evallearn.play.session import Session
 
@@ -30,7 +30,7 @@ from evallearn.play.session import Session
     ],
 )
 def test_proven_value_says_how_it_ends(game: str, value: float, proven: bool, plies: int | None, words: str) -> None:
-    assert worth(get_game(game), value, proven, plies) == words
+    assert format_value(get_game(game), value, proven, plies) == words
 
 
 def test_estimate_says_how_far_it_looked() -> None:
@@ -58,7 +58,7 @@ def test_agent_that_wins_at_once_does_not_call_it_an_estimate() -> None:
 def test_mate_on_the_board_is_proven_by_the_settings_with_which_agents_play_chess(depth: int) -> None:
     game = get_game("chess")
     mate = game.from_text("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4")
-    settings = {"floor": "plain"} if depth == 2 else {}
+    settings = {"backend": "python"} if depth == 2 else {}
     agent = SearchAgent(game, make_evaluator("handwritten:material", game), Limits(depth=depth), settings=settings)
     session = Session(game, (agent, None), start=mate)
     ply = session.step()

@@ -92,7 +92,7 @@ def test_fewer_positions_than_wanted_are_told(tmp_path: Path, capsys: pytest.Cap
     [
         (["suite", "tic_tac_toe", "--by", "time=1"], "by time no suite repeats"),
         (["suite", "tic_tac_toe", "--by", "depth=x"], "'x' is no number"),
-        (["suite", "tic_tac_toe", "--eval", "clever"], "unknown Eval 'clever'"),
+        (["suite", "tic_tac_toe", "--eval", "clever"], "unknown evaluator 'clever'"),
         (["suite", "chesss"], "unknown game 'chesss'"),
     ],
 )
@@ -174,7 +174,7 @@ def test_bad_input_is_told_in_a_sentence(suite: Path, tmp_path: Path, capsys: py
     broken = tmp_path / "broken.jsonl"
     broken.write_text("{}\n")
     for arguments, message in (
-        (["clever", "--game", "tic_tac_toe"], "unknown Eval 'clever'"),
+        (["clever", "--game", "tic_tac_toe"], "unknown evaluator 'clever'"),
         (["zero", "--game", "othello", "--suite", str(suite)], "a suite of 'tic_tac_toe', not of 'othello'"),
         (["zero", "--game", "tic_tac_toe", "--suite", str(broken)], "line 1: this is no suite"),
         (["zero", "--game", "tic_tac_toe", "--suite", str(tmp_path / "no")], "No such file"),

@@ -1,4 +1,4 @@
-"""The figures of whole Evals: an oracle, its opposite, one that knows nothing; games where figures make no sense."""
+"""The figures of whole evaluators: an oracle, its opposite, one that knows nothing; games where figures make no sense."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evallearn import get_game
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.search import Limits
 from evallearn.errors import DataError, EvaluatorError, SpecError
-from evallearn.evaluators import FunctionEval, LinearEval
+from evallearn.evaluators import FunctionEval, LinearEval, heuristic
 from evallearn.quality import Item, QualitySettings, Suite, assess, compare, make_suite, measured, swings
 from evallearn.quality.measure import calibration, phases_of
 from evallearn.search.exact.solver import Solution, solve
@@ -40,7 +40,7 @@ def exact_suite() -> Suite:
 
 
 def oracle(sign: float = 1.0) -> Evaluator:
-    """Perfect values, or the opposite; strictly inside, as an Eval must be, but too near to be told from the ends."""
+    """Perfect values, or the opposite; strictly inside, as an evaluator must be, but too near to be told from the ends."""
     return FunctionEval(GAME, lambda s, player: sign * (1 - 1e-8) * solution().value(s, player))
 
 
@@ -179,7 +179,7 @@ def test_three_players_have_no_two_sides() -> None:
 
 def test_a_game_for_points_has_no_shares_of_a_win() -> None:
     game = get_game("pacman,maze=thrash")
-    e = LinearEval.from_heuristic(game, "score")
+    e = heuristic(game, "score")
     found = assess(e, make_suite(game, e, Limits(depth=2), positions=8), QUICK)
     assert found.measured.calibration is None
     assert "no value of this suite comes near a win or a loss, as in a game for points" in found.measured.left_out[0]
@@ -292,7 +292,9 @@ def test_two_evals_are_compared_position_by_position() -> None:
 
 
 def test_an_eval_of_another_game_is_refused() -> None:
-    with pytest.raises(EvaluatorError, match="is an Eval of takeaway, the suite is of tic_tac_toe: give a suite of"):
+    with pytest.raises(
+        EvaluatorError, match="is an evaluator of takeaway, the suite is of tic_tac_toe: give a suite of"
+    ):
         assess(LinearEval.zero(TAKEAWAY), exact_suite())
 
 
@@ -300,7 +302,7 @@ def test_an_eval_of_another_game_is_refused() -> None:
 @pytest.mark.long
 @pytest.mark.skipif(not REFERENCE.is_dir(), reason="needs ../shared/reference")
 def test_connect_four_has_the_known_level() -> None:
-    """No position of the file can be won at once, so that the zero Eval at depth 1 is random play.
+    """No position of the file can be won at once, so that the zero evaluator at depth 1 is random play.
 
     The known level is 0.672 kept and 0.379 exactly best; what the file itself gives is computed here without our code.
     """
@@ -317,9 +319,9 @@ def test_connect_four_has_the_known_level() -> None:
     assert zero.kept.value == pytest.approx(keeps) == pytest.approx(0.672, abs=0.01)
     signs = measured(LinearEval.zero(game), by_sign)
     assert signs.agreement == signs.kept
-    heuristic = measured(LinearEval.from_heuristic(game, "threats"), by_score)
-    assert heuristic.kept
-    assert heuristic.kept.low > 0.85
+    by_hand = measured(heuristic(game, "threats"), by_score)
+    assert by_hand.kept
+    assert by_hand.kept.low > 0.85
 
 
 def _csv() -> str:

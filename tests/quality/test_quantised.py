@@ -11,7 +11,7 @@ from toys import Takeaway
 from evallearn.cli import run
 from evallearn.core.game import CHANCE
 from evallearn.errors import SpecError
-from evallearn.evaluators import LinearEval, load_evaluator, read_header, save_evaluator
+from evallearn.evaluators import LinearEval, load_evaluator, read_header, save
 from evallearn.evaluators.net import NetEval
 from evallearn.evaluators.quantised import QuantisedNet, quantise
 from evallearn.quality.quantised import Chooser, measure_loss, played
@@ -26,11 +26,11 @@ def net(game) -> NetEval:
 
 @pytest.fixture
 def file(tmp_path):
-    return save_evaluator(net(get_game("tic_tac_toe")), tmp_path / "net.safetensors")
+    return save(net(get_game("tic_tac_toe")), tmp_path / "net.safetensors")
 
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "pig"])
-def test_chooser_says_what_the_plain_floor_says(name):
+def test_chooser_says_what_the_plain_backend_says(name):
     game = get_game(name)
     e = quantise(net(game))
     chooser = Chooser(e)
@@ -40,7 +40,7 @@ def test_chooser_says_what_the_plain_floor_says(name):
     for words, roll, value, number in zip(at.words, at.rolls, values, best, strict=True):
         s = game.decode([int(w) for w in words])
         rolling = game.to_play(s) == CHANCE
-        assert value == e.evaluate(s, game.viewer(s) if rolling else game.to_play(s))
+        assert value == e.evaluate(s, game.observer(s) if rolling else game.to_play(s))
         s = game.result(s, game.chances(s)[roll][0]) if rolling else s
         worths = [e.evaluate(game.result(s, a), game.to_play(s)) for a in game.actions(s)]
         assert number == worths.index(max(worths))
@@ -81,9 +81,9 @@ def refusal(capsys, *arguments) -> str:
 
 
 def test_command_refuses_what_is_no_net(tmp_path, capsys):
-    linear = save_evaluator(LinearEval.zero(get_game("tic_tac_toe")), tmp_path / "linear.safetensors")
+    linear = save(LinearEval.zero(get_game("tic_tac_toe")), tmp_path / "linear.safetensors")
     said = refusal(capsys, linear, "--out", tmp_path / "small.safetensors")
-    assert "linear.safetensors is a linear Eval: give a net that `evallearn learn --recipe net` made" in said
+    assert "linear.safetensors is a linear evaluator: give a net that `evallearn learn --recipe net` made" in said
 
 
 def test_command_refuses_to_overwrite_anything_else(file, tmp_path, capsys):
@@ -96,5 +96,5 @@ def test_command_refuses_to_overwrite_anything_else(file, tmp_path, capsys):
 
 
 def test_game_without_rules_is_refused():
-    with pytest.raises(SpecError, match="takeaway is no two-player zero-sum game on the compiled floor: write its"):
+    with pytest.raises(SpecError, match="takeaway is no two-player zero-sum game on the compiled backend: write its"):
         Chooser(net(Takeaway()))

@@ -13,7 +13,7 @@ from evallearn import get_game
 from evallearn.core.game import Game
 from evallearn.core.search import Limits
 from evallearn.errors import DataError, SpecError
-from evallearn.evaluators import FunctionEval, LinearEval
+from evallearn.evaluators import FunctionEval, LinearEval, heuristic
 from evallearn.quality import Item, Suite, fitting_depth, make_suite, read_suite, reference_depth, write_suite
 from evallearn.quality.make import Drawn, Judge
 from evallearn.quality.suite import LONGEST_LINE, suite_lines
@@ -26,7 +26,7 @@ GOOD = {"position": "5:0", "values": {"1": -1, "2": 1}, "ply": 4}
 
 
 def evaluator(game: Game, name: str | None = None) -> LinearEval:
-    return LinearEval.from_heuristic(game, name or list(game.heuristics)[-1])
+    return heuristic(game, name or list(game.heuristics)[-1])
 
 
 def file_of(folder: Path, *lines: Any) -> Path:

@@ -11,7 +11,7 @@ from toys import CoinRace, Takeaway
 from evallearn import get_game
 from evallearn.core.game import Game
 from evallearn.errors import SpecError
-from evallearn.evaluators import FunctionEval, LinearEval
+from evallearn.evaluators import FunctionEval, LinearEval, heuristic
 from evallearn.games.pacman.seats import WAYS
 from evallearn.quality import Stretch, Thrash, thrash
 from evallearn.quality.formatting import thrash_verdict
@@ -98,7 +98,7 @@ def test_whom_others_bring_back_does_not_thrash() -> None:
 @pytest.mark.parametrize(("name", "ghosts"), [("hungry", "together"), *product(["hunter"], WAYS)])
 def test_pacman_thrashes_with_the_score_alone_and_not_with_others(name: str, ghosts: str) -> None:
     game = get_game(f"pacman,maze=thrash,moves=40,ghosts={ghosts}")
-    bad = thrash(LinearEval.from_heuristic(game, "score"), depth=2, games=3)
+    bad = thrash(heuristic(game, "score"), depth=2, games=3)
     assert bad.share > 0.9
     assert bad.longest >= 36
     assert bad.example is not None
@@ -106,7 +106,7 @@ def test_pacman_thrashes_with_the_score_alone_and_not_with_others(name: str, gho
     assert set(zip(bad.example.moves, bad.example.moves[1:], strict=False)) == {("north", "south"), ("south", "north")}
     assert bad.shares[0] > 0.9
     assert thrash_verdict(bad).startswith("Thrashes: ")
-    good = thrash(LinearEval.from_heuristic(game, name), depth=2, games=3)
+    good = thrash(heuristic(game, name), depth=2, games=3)
     assert (good.share, good.longest, good.example) == (0.0, 0, None)
     assert thrash_verdict(good).startswith("Does not thrash: in ")
 
@@ -114,8 +114,8 @@ def test_pacman_thrashes_with_the_score_alone_and_not_with_others(name: str, gho
 @pytest.mark.parametrize("name", ["connect_four", "matches"])
 def test_where_nothing_can_return_nobody_thrashes(name: str) -> None:
     game = get_game(name)
-    for heuristic in game.heuristics:
-        found = thrash(LinearEval.from_heuristic(game, heuristic), depth=2, games=4)
+    for name in game.heuristics:
+        found = thrash(heuristic(game, name), depth=2, games=4)
         assert (found.thrashed, found.example) == (0, None)
         assert found.moves > 0
 
@@ -124,7 +124,7 @@ def test_games_with_dice_repeat_for_a_seed() -> None:
     game = CoinRace()
     still = FunctionEval(game, lambda s, p: 0.0)
     assert thrash(still, depth=1, games=4, seed=3) == thrash(still, depth=1, games=4, seed=3)
-    assert thrash(still, depth=1, games=4, random_plies=0).games == 4
+    assert thrash(still, depth=1, games=4, opening_plies=0).games == 4
 
 
 def test_verdicts_for_little_and_for_nothing() -> None:

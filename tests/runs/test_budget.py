@@ -34,7 +34,7 @@ from evallearn.runs.verbs import Generate, SelfPlay
 def a_speed(*search_seconds: float, moves: float = 10.0, **more: float) -> GameSpeed:
     """Of a game whose searches take so long."""
     figures = {"positions_per_second": 1e4, "move_seconds": 0.0, "neural_seconds": 0.0, "luck_seconds": 0.0, **more}
-    return GameSpeed(moves=moves, search_seconds=search_seconds, leaves=(10.0,) * len(search_seconds), **figures)
+    return GameSpeed(moves=moves, search_seconds=search_seconds, leaf_calls=(10.0,) * len(search_seconds), **figures)
 
 
 SLOW = a_speed(0.001, 0.004, move_seconds=0.2)

@@ -85,8 +85,8 @@ def test_learn_does_every_step_and_a_rerun_does_none(tmp_path: Path) -> None:
     assert weights_mark(load(first["files"]["linear"])) == weights_mark(best)
     for name in ("linear", "neural"):
         evaluator = load(first["files"][name])
-        assert evaluator.made["data_checksum"]
-        assert evaluator.made["metrics"]["n_records"] > 0
+        assert evaluator.metadata["data_checksum"]
+        assert evaluator.metadata["metrics"]["n_records"] > 0
     assert isinstance(first["alarms"], list)
     titles.clear()
     assert finish(run) == result

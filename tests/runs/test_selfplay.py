@@ -13,7 +13,7 @@ import pytest
 from evallearn import get_game
 from evallearn.cli import run
 from evallearn.core.checked import with_checksum
-from evallearn.evaluators import LinearEval, PatternEval, load_evaluator, save_evaluator
+from evallearn.evaluators import LinearEval, PatternEval, heuristic, load_evaluator, save
 from evallearn.games.othello import Othello
 from evallearn.report import render
 from evallearn.runs import Recipe, Run
@@ -78,7 +78,7 @@ def test_a_run_leaves_evaluators_curves_and_a_page(folder):
     assert result["curves"]["linear"]["points"][-1]["fixed"] is None
     assert (result["games"], result["ladder"], result["generations"]) == (48, [], [])
     first, last = (load_evaluator(folder / f"run/evaluators/{x}.safetensors", TTT) for x in ("linear-0", "linear"))
-    assert (first.made["games"], last.made["games"], last.made["method"]) == (40, 8, "treestrap")
+    assert (first.metadata["games"], last.metadata["games"], last.metadata["method"]) == (40, 8, "treestrap")
     assert first.tensors()["weights"].tobytes() != last.tensors()["weights"].tobytes()
 
 
@@ -153,7 +153,7 @@ def test_tables_are_those_of_the_trainer(tmp_path):
     assert isinstance(wanted, PatternEval)
     assert found.tables.tobytes() == wanted.tables.tobytes()
     assert (
-        found.made["command"]
+        found.metadata["command"]
         == result.command
         == (
             "evallearn learn othello --recipe=patterns --seed=7 --games=30 --set "
@@ -168,7 +168,7 @@ def test_what_was_learned_before_it_diverged_is_kept(tmp_path, capsys):
     assert run(arguments) == 2
     assert "lower it" in told(capsys)
     file = tmp_path / "evaluators/patterns.safetensors"
-    assert not file.exists() or load_evaluator(file, Othello()).made["games"] > 0
+    assert not file.exists() or load_evaluator(file, Othello()).metadata["games"] > 0
 
 
 # --- nets ------------------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_a_net_teaches_a_larger_one_which_goes_on(tmp_path):
     found.append(load_evaluator(result.files["net"], TTT))
     assert [net.hidden for net in found] == [(8,), *[(16, 8)] * 6]
     assert [net.activation for net in found] == ["relu", *["sigmoid"] * 6]
-    assert [net.made["method"] for net in found] == ["td", *["expectation"] * 6]
+    assert [net.metadata["method"] for net in found] == ["td", *["expectation"] * 6]
     assert result.games >= 140
     whole = tmp_path / "evaluators/net-5.safetensors"
     assert Path(result.files["net"]).stat().st_size < whole.stat().st_size  # numbers of two bytes
@@ -206,7 +206,7 @@ def test_events_hold_every_point_of_the_curve(tmp_path):
 
         def flush(self) -> None: ...
 
-    evaluator = LinearEval.from_heuristic(TTT, "lines")
+    evaluator = heuristic(TTT, "lines")
     recorder = Recorder(TTT, tmp_path, evaluator, 4, 1, 16, events=Events())
     recorder.read(goes_on=False)
     for games in (8, 16):
@@ -253,20 +253,20 @@ def test_evaluators_that_do_not_fit_the_model_end_with_2(tmp_path, capsys):
             f"--set=selfplay.{field}=zoo:linear",
         ]
         assert run(words) == 2
-        said = f"{field}: linear is a linear Eval: give a net that `evallearn learn --recipe net` made"
+        said = f"{field}: linear is a linear evaluator: give a net that `evallearn learn --recipe net` made"
         assert said in told(capsys)
     game = get_game("connect_four")
-    file = save_evaluator(LinearEval.from_heuristic(game, "lines"), tmp_path / "e.safetensors")
+    file = save(heuristic(game, "lines"), tmp_path / "e.safetensors")
     words = ["learn", "connect_four", "--recipe=patterns", f"--run={tmp_path / 'run'}", f"--set=selfplay.start={file}"]
     assert run([*words, "--set=selfplay.pairs=0"]) == 2
-    assert "is a linear Eval: tables begin with nothing; leave it out" in told(capsys)
+    assert "is a linear evaluator: tables begin with nothing; leave it out" in told(capsys)
 
 
-def test_opponents_without_compiled_floor_end_with_2(tmp_path, capsys):
+def test_opponents_without_compiled_backend_end_with_2(tmp_path, capsys):
     pytest.importorskip("gnubg_nn")
     words = ["learn", "backgammon,features=tesauro", "--recipe=patterns", f"--run={tmp_path}"]
     assert run([*words, "--set=selfplay.opponent=gnubg:0"]) == 2
-    assert "opponent gnubg:0 has no compiled floor: quick matches need one; choose another" in told(capsys)
+    assert "opponent gnubg:0 has no compiled backend: quick matches need one; choose another" in told(capsys)
 
 
 DAMAGED = {

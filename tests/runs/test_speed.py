@@ -108,7 +108,7 @@ def test_every_kind_of_game_is_measured(game: Game, depths: int, moves: tuple[fl
     found = measure_speed(game, depths, 0)
     assert found.depth == depths
     assert moves[0] <= found.moves <= moves[1]
-    assert all(0 < x < math.inf for x in (*found.search_seconds, *found.leaves, found.positions_per_second))
+    assert all(0 < x < math.inf for x in (*found.search_seconds, *found.leaf_calls, found.positions_per_second))
     assert found.neural_seconds >= 0
     assert (found.luck_seconds > 0) == isinstance(game, JudgedCoins)
     assert 0 < found.game_seconds(1) <= found.match_seconds(1) <= found.neural_match_seconds(1) < math.inf
@@ -117,7 +117,7 @@ def test_every_kind_of_game_is_measured(game: Game, depths: int, moves: tuple[fl
 def test_slow_features_are_seen() -> None:
     found = measure_speed(SlowFeatures(), 2, 0)
     for depth in (1, 2):
-        assert found.search_seconds[depth - 1] >= SLEEP * (found.leaves[depth - 1] - 2)
+        assert found.search_seconds[depth - 1] >= SLEEP * (found.leaf_calls[depth - 1] - 2)
     assert found.game_seconds(2) >= found.moves * SLEEP
 
 
@@ -137,7 +137,7 @@ def test_nothing_deeper_is_measured_than_is_of_use() -> None:
 
 
 def test_what_was_not_measured_is_extrapolated() -> None:
-    known = GameSpeed(moves=10, search_seconds=(0.01, 0.05), leaves=(4, 20), positions_per_second=400.0,
+    known = GameSpeed(moves=10, search_seconds=(0.01, 0.05), leaf_calls=(4, 20), positions_per_second=400.0,
                       move_seconds=0.001, neural_seconds=0.002, luck_seconds=0.003)  # fmt: skip
     assert known.game_seconds(2) == pytest.approx(10 * 0.051)
     assert known.game_seconds(4) == pytest.approx(10 * (0.001 + 0.05 * 5 * 5))
@@ -155,4 +155,4 @@ def test_several_processes_give_their_mean(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(speed, "imap", lambda job, jobs, workers: ((i, made(i)) for i in jobs))
     found = measure_together(2, Takeaway(), 4, 0)
-    assert (found.depth, found.search_seconds, found.leaves, found.moves) == (1, (1.5,), (3.0,), 2.0)
+    assert (found.depth, found.search_seconds, found.leaf_calls, found.moves) == (1, (1.5,), (3.0,), 2.0)

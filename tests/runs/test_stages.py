@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evallearn import LinearEval, get_game
+from evallearn import LinearEval, get_game, heuristic
 from evallearn.report import render
 from evallearn.runs import Recipe, Run, stages
 from evallearn.runs.ladder import Reference
@@ -54,7 +54,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def run_it(los: list[float], **settings: Any) -> tuple[Scripted, Course]:
         run = Scripted(los, **settings)
-        by_hand = LinearEval.from_heuristic(GAME, "lines")
+        by_hand = heuristic(GAME, "lines")
         course = Course(run, Reference(run.agent(by_hand, run.limits(1)), []))
         run_stages(course)
         return run, course
@@ -83,7 +83,7 @@ def test_with_a_gate_of_one_half_any_lead_will_do(ran: Any) -> None:
 def test_a_run_ends_when_generations_in_a_row_bring_nothing(ran: Any) -> None:
     _, found = ran([1.0, 0.5, 1.0, 0.5, 0.5, 1.0], patience=2)
     assert len(found.generations) == 5
-    assert found.stopped == "stopped after 5 generations: 2 in a row brought no better Eval"
+    assert found.stopped == "stopped after 5 generations: 2 in a row brought no better evaluator"
     assert ran([1.0, 0.5, 0.5], patience=2)[1].stopped is None
 
 
@@ -96,7 +96,7 @@ def test_every_gate_has_openings_of_its_own_and_the_ladder_others(ran: Any) -> N
 
 
 def test_weights_without_records_have_no_spreads() -> None:
-    told = weights_of(LinearEval.from_heuristic(GAME, "lines"), None)
+    told = weights_of(heuristic(GAME, "lines"), None)
     assert told.spread == []
     assert "Shown are the raw weights" in render({"game": "tic_tac_toe", "weights": told.to_json()})
 
@@ -110,6 +110,6 @@ def test_the_page_shows_gates_and_why_a_run_ended(ran: Any, monkeypatch: pytest.
     result = {"generations": generations, "champion": 3, "stopped": found.stopped}
     page = render(result)
     assert "1 of 3 took their incumbent's place" in page.replace("&#x27;", "'")
-    assert "The run stopped after 3 generations: 2 in a row brought no better Eval." in page
+    assert "The run stopped after 3 generations: 2 in a row brought no better evaluator." in page
     assert page.count("not promoted</span>") == 2
     assert page.count("<svg") == 2

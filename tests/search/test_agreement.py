@@ -16,7 +16,18 @@ from properties import WAYS, fast, few_or_many, for_all, position, seeds, shapes
 from simulations import built
 from toys import Seats
 
-from evallearn import AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, LinearEval, MaxN, Minimax, get_game
+from evallearn import (
+    AlphaBeta,
+    Expectiminimax,
+    FunctionEval,
+    Game,
+    Limits,
+    LinearEval,
+    MaxN,
+    Minimax,
+    get_game,
+    heuristic,
+)
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import State
 from evallearn.core.search import SearchResult
@@ -28,8 +39,8 @@ from evallearn.search.multiplayer.paranoid import Paranoid
 
 TREE, DICE, THREE = HashedTree(), HashedDice(), HashedMany(3)
 SELECTIVE = {
-    "quiescence": 2, "extensions": 1, "null_move": True, "late_moves": True,
-    "futility": True, "loose_table": True, "unfinished": True,
+    "quiescence": 2, "extensions": 1, "null_move": True, "late_move_reductions": True,
+    "futility": True, "path_independent_table": True, "use_partial_iteration": True,
 }  # fmt: skip
 LIMITS = [
     *(Limits(nodes=n) for n in (1, 2, 3, 6, 13, 29, 61, 150, 400)), Limits(depth=3, nodes=50), Limits(seconds=1e-5),
@@ -65,22 +76,25 @@ def agrees_by_value(game: Game, s: State, found: SearchResult) -> None:
 
 # --- searches that go deeper and deeper -------------------------------------------------------------------------------
 def linear(game: Game) -> LinearEval:
-    return LinearEval.from_heuristic(game, list(game.heuristics)[-1])
+    return heuristic(game, list(game.heuristics)[-1])
 
 
 DEEPENING: dict[str, tuple[Game, Callable[[], Any]]] = {
-    "alphabeta": (TREE, lambda: AlphaBeta(TREE, linear(TREE), floor="plain")),
-    "unsound alphabeta": (TREE, lambda: AlphaBeta(TREE, linear(TREE), floor="plain", **SELECTIVE)),
-    "compiled alphabeta": (TREE, lambda: AlphaBeta(TREE, linear(TREE), floor="compiled", **WAYS["all"])),
-    "compiled alphabeta, unfinished": (TREE, lambda: AlphaBeta(TREE, linear(TREE), floor="compiled", unfinished=True)),
-    "expectiminimax": (DICE, lambda: Expectiminimax(DICE, linear(DICE), pruning="none", table=False, floor="plain")),
-    "expectiminimax, width": (DICE, lambda: Expectiminimax(DICE, linear(DICE), width=2, floor="plain")),
-    "star1": (DICE, lambda: Expectiminimax(DICE, linear(DICE), pruning="star1", floor="plain")),
-    "star2 sampled": (DICE, lambda: Expectiminimax(DICE, linear(DICE), samples=2, floor="plain")),
-    "compiled star2": (DICE, lambda: Expectiminimax(DICE, linear(DICE), floor="compiled")),
-    "compiled star2 sampled": (DICE, lambda: Expectiminimax(DICE, linear(DICE), samples=2, floor="compiled")),
+    "alphabeta": (TREE, lambda: AlphaBeta(TREE, linear(TREE), backend="python")),
+    "unsound alphabeta": (TREE, lambda: AlphaBeta(TREE, linear(TREE), backend="python", **SELECTIVE)),
+    "compiled alphabeta": (TREE, lambda: AlphaBeta(TREE, linear(TREE), backend="compiled", **WAYS["all"])),
+    "compiled alphabeta, unfinished": (
+        TREE,
+        lambda: AlphaBeta(TREE, linear(TREE), backend="compiled", use_partial_iteration=True),
+    ),
+    "expectiminimax": (DICE, lambda: Expectiminimax(DICE, linear(DICE), pruning="none", table=False, backend="python")),
+    "expectiminimax, width": (DICE, lambda: Expectiminimax(DICE, linear(DICE), width=2, backend="python")),
+    "star1": (DICE, lambda: Expectiminimax(DICE, linear(DICE), pruning="star1", backend="python")),
+    "star2 sampled": (DICE, lambda: Expectiminimax(DICE, linear(DICE), samples=2, backend="python")),
+    "compiled star2": (DICE, lambda: Expectiminimax(DICE, linear(DICE), backend="compiled")),
+    "compiled star2 sampled": (DICE, lambda: Expectiminimax(DICE, linear(DICE), samples=2, backend="compiled")),
     "max^n": (THREE, lambda: MaxN(THREE, linear(THREE))),
-    "max^n of two": (TREE, lambda: MaxN(TREE, linear(TREE), floor="plain")),
+    "max^n of two": (TREE, lambda: MaxN(TREE, linear(TREE), backend="python")),
     "paranoid": (THREE, lambda: Paranoid(THREE, linear(THREE))),
     "best reply": (THREE, lambda: BestReply(THREE, linear(THREE))),
 }
@@ -105,10 +119,10 @@ def test_deepening_results_agree_with_themselves_wherever_a_limit_strikes(name: 
     for_all(examples, check, seed=seeds, shape=shapes, limits=limits_of, tie=ties, every=st.booleans())
 
 
-@pytest.mark.parametrize("ways", [{"threads": 2}, {"unfinished": True}], ids=str)
+@pytest.mark.parametrize("ways", [{"threads": 2}, {"use_partial_iteration": True}], ids=str)
 def test_compiled_connect_four_agrees_with_itself(ways: dict[str, Any]) -> None:
     game = get_game("connect_four")
-    search = AlphaBeta(game, LinearEval.from_heuristic(game, "threats"), **ways)
+    search = AlphaBeta(game, heuristic(game, "threats"), **ways)
     states = [s for s, _ in random_game(CompiledGame(game), 3)[:-1]]
     for i, s in enumerate(states):
         for limits in (Limits(nodes=500 + 370 * i), Limits(seconds=0.002), Limits(nodes=400_000, seconds=0.01)):
@@ -119,19 +133,25 @@ def test_compiled_connect_four_agrees_with_itself(ways: dict[str, Any]) -> None:
 @pytest.mark.parametrize("kind", [MaxN, Paranoid])
 def test_compiled_searches_of_three_players_agree_with_themselves(kind: Any) -> None:
     game = get_game("three_player_connect")
-    search = kind(game, LinearEval.from_heuristic(game, "lines"), floor="compiled")
+    search = kind(game, heuristic(game, "lines"), backend="compiled")
     for i, (s, _) in enumerate(random_game(game, 4)[:-1]):
         for limits in (Limits(nodes=1), Limits(nodes=10 + 3 * i), Limits(nodes=200 + 41 * i), Limits(seconds=0.001)):
             for every in (False, True):
                 agrees_by_value(game, s, search.search(s, limits, seed=i, action_values=every))
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_unfinished_depth_is_not_mixed_with_the_values_of_the_one_before(floor: Any) -> None:
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_unfinished_depth_is_not_mixed_with_the_values_of_the_one_before(backend: Any) -> None:
     """Whoever asks for all values gets the finished depth; else a better action of the next one is taken, and told."""
     game = CompiledGame(get_game("checkers"))
-    options = {"quiescence": 6, "extensions": 2, "late_moves": True, "futility": True, "unfinished": True}
-    search = AlphaBeta(game, LinearEval.from_heuristic(game, "positional"), floor=floor, **options)
+    options = {
+        "quiescence": 6,
+        "extensions": 2,
+        "late_move_reductions": True,
+        "futility": True,
+        "use_partial_iteration": True,
+    }
+    search = AlphaBeta(game, heuristic(game, "positional"), backend=backend, **options)
     taken = 0
     for seed in range(8):
         s = position(game, seed, longest=40)
@@ -143,9 +163,9 @@ def test_unfinished_depth_is_not_mixed_with_the_values_of_the_one_before(floor: 
     assert taken > 0
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_value_is_no_sample_because_the_unfinished_depth_drew_one(floor: Any) -> None:
-    search = Expectiminimax(DICE, linear(DICE), samples=2, floor=floor)
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_value_is_no_sample_because_the_unfinished_depth_drew_one(backend: Any) -> None:
+    search = Expectiminimax(DICE, linear(DICE), samples=2, backend=backend)
     found = [
         search.search(DICE.root(seed, branching=4, levels=6, uniform=1, chance=6), Limits(nodes=nodes))
         for seed in range(20)
@@ -174,7 +194,7 @@ def test_minimax_that_was_stopped_tells_values_only_if_it_has_them_all(asked: in
                 raise KeyboardInterrupt
             return super().value(*arguments)
 
-    search = Stopping(game, LinearEval.from_heuristic(game, "lines"))
+    search = Stopping(game, heuristic(game, "lines"))
     try:
         found = search.search(game.initial(), Limits(depth=2))
     except Interrupted as stopped:
@@ -190,10 +210,10 @@ MONTE_CARLO = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
+@pytest.mark.parametrize("backend", ["python", "compiled"])
 @pytest.mark.parametrize(("kind", "name", "options"), MONTE_CARLO)
-def test_monte_carlo_results_agree_with_themselves(kind: Any, name: str, options: Any, floor: str) -> None:
-    search = built(kind, name, floor, *options)
+def test_monte_carlo_results_agree_with_themselves(kind: Any, name: str, options: Any, backend: str) -> None:
+    search = built(kind, name, backend, *options)
     game = search.game
     for s, _ in random_game(game, 5)[:-1]:
         for nodes in (1, 2, 5, 9, 20, 100, 400):
@@ -229,7 +249,7 @@ def ones(s: Any, player: int) -> float:
     ("options", "limits", "value", "values"),
     [
         ({}, Limits(depth=9), 1.0, (1.0, 2.0, 6.0)),
-        ({}, Limits(depth=1), 1.0, (1.0, 2.0, 3.0)),  # the Eval's
+        ({}, Limits(depth=1), 1.0, (1.0, 2.0, 3.0)),  # the evaluator's
         ({}, Limits(nodes=1), 1.0, (1.0, 2.0, 3.0)),  # no depth was finished
         ({"alliance": (0, 2)}, Limits(depth=9), 10.0, (5.0, 4.0, 5.0)),
         ({"alliance": (0, 2)}, Limits(nodes=1), 4.0, (1.0, 2.0, 3.0)),

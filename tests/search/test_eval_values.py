@@ -1,6 +1,6 @@
-"""What of an Eval's values counts: their order without dice, their proportions with dice, and their bounds.
+"""What of an evaluator's values counts: their order without dice, their proportions with dice, and their bounds.
 
-Decisions are compared with those after all values, utilities and Evals alike, were put through a function.
+Decisions are compared with those after all values, utilities and evaluators alike, were put through a function.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hashed_trees import HashedDice, HashedTree, Shape
 from hypothesis import strategies as st
 from properties import PRUNING, WAYS, alphabeta, answer, few_or_many, for_all, seeds, shapes, ties
 
-from evallearn import CHANCE, AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, LinearEval
+from evallearn import CHANCE, AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, LinearEval, heuristic
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import State
 
@@ -48,11 +48,11 @@ def bent_eval(game: Game, evaluator: Any, function: Callable[[float], float]) ->
 @few_or_many(20, 500)
 def test_monotone_bending_of_all_values_keeps_every_decision_without_dice(examples: int) -> None:
     game = HashedTree()
-    evaluator = LinearEval.from_heuristic(game, "hash")
+    evaluator = heuristic(game, "hash")
     straight = alphabeta("hashed_tree", "all", "compiled")
     games = {name: bent(game, bend) for name, bend in BENDS.items()}
     searches = {
-        name: AlphaBeta(games[name], bent_eval(games[name], evaluator, bend), floor="plain")
+        name: AlphaBeta(games[name], bent_eval(games[name], evaluator, bend), backend="python")
         for name, bend in BENDS.items()
     }
 
@@ -68,11 +68,11 @@ def test_monotone_bending_of_all_values_keeps_every_decision_without_dice(exampl
 
 
 @few_or_many(40, 1000)
-def test_steeper_weights_keep_every_decision_of_the_compiled_floor_without_dice(examples: int) -> None:
+def test_steeper_weights_keep_every_decision_of_the_compiled_backend_without_dice(examples: int) -> None:
     """tanh(2 x) is a monotone function of tanh(x) that leaves loss, draw and win alone."""
     game = HashedTree()
     gentle, steep = (
-        AlphaBeta(game, LinearEval(game, [[weight]]), floor="compiled", **WAYS["all"])  # type: ignore[arg-type]
+        AlphaBeta(game, LinearEval(game, [[weight]]), backend="compiled", **WAYS["all"])  # type: ignore[arg-type]
         for weight in (0.5, 1.0)
     )
 
@@ -88,8 +88,8 @@ def test_steeper_weights_keep_every_decision_of_the_compiled_floor_without_dice(
 @few_or_many(12, 300)
 def test_positive_linear_change_of_all_values_keeps_every_decision_with_dice(pruning: Any, examples: int) -> None:
     game = HashedDice()
-    evaluator = LinearEval.from_heuristic(game, "hash")
-    straight = Expectiminimax(game, evaluator, pruning="none", floor="plain")
+    evaluator = heuristic(game, "hash")
+    straight = Expectiminimax(game, evaluator, pruning="none", backend="python")
 
     def check(seed: int, shape: Shape, depth: int, slope: float, shift: float) -> None:
         def line(x: float) -> float:
@@ -98,7 +98,7 @@ def test_positive_linear_change_of_all_values_keeps_every_decision_with_dice(pru
         s, limits = game.root(seed, **shape._asdict()), Limits(depth=depth)
         expected = straight.search(s, limits, action_values=True)
         other = bent(game, line)
-        search = Expectiminimax(other, bent_eval(other, evaluator, line), pruning=pruning, floor="plain")
+        search = Expectiminimax(other, bent_eval(other, evaluator, line), pruning=pruning, backend="python")
         found, values = search.search(s, limits), expected.action_values or {}
         sign = 1 if found.player == 0 else -1
         assert found.value == pytest.approx(slope * expected.value + sign * shift, abs=1e-9 * (slope + abs(shift)))
@@ -153,13 +153,13 @@ def test_monotone_bending_changes_a_decision_with_dice(pruning: Any) -> None:
     game = Lottery()
     cubed = bent(game, BENDS["cube"])
     for lottery, action, value in ((game, 0, 0.5), (cubed, 1, 0.875**3 / 2)):
-        search = Expectiminimax(lottery, FunctionEval(lottery, lambda s, p: 0.0), pruning=pruning, floor="plain")
+        search = Expectiminimax(lottery, FunctionEval(lottery, lambda s, p: 0.0), pruning=pruning, backend="python")
         found = search.search("start", Limits(depth=2))
         assert answer(found) == (value, action)
 
 
 class Boast(Lottery):
-    """The first prize is a loss; the second is a ticket for later, and the Eval says what that is worth."""
+    """The first prize is a loss; the second is a ticket for later, and the evaluator says what that is worth."""
 
     prizes = (-1.0, 0.0)
 
@@ -187,16 +187,16 @@ class Boastful(Evaluator):
 
 
 def test_star1_trusts_that_the_eval_lies_between_loss_and_win() -> None:
-    """With one half already lost, no Eval within (-1, 1) lifts the lottery above 0, and Star1 looks no further.
+    """With one half already lost, no evaluator within (-1, 1) lifts the lottery above 0, and Star1 looks no further.
 
-    An Eval of 5 would: the plain search believes it, Star1 never asks. So an Eval that breaks its promise makes Star1
-    and Star2 answer something else than expectiminimax.
+    An evaluator of 5 would: the plain search believes it, Star1 never asks. So an evaluator that breaks its promise
+    makes Star1 and Star2 answer something else than expectiminimax.
     """
     game = Boast()
     answers = {}
     for boast in (0.9, 5.0):
         for pruning in PRUNING:
-            search = Expectiminimax(game, Boastful(game, boast), pruning=pruning, floor="plain")
+            search = Expectiminimax(game, Boastful(game, boast), pruning=pruning, backend="python")
             answers[boast, pruning] = search.search("start", Limits(depth=2)).action
     assert answers[0.9, "none"] == answers[0.9, "star1"] == answers[0.9, "star2"] == 0
     assert (answers[5.0, "none"], answers[5.0, "star1"], answers[5.0, "star2"]) == (1, 0, 0)

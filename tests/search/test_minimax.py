@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys import FIGURE_5_2, DoubleMove, TreeGame
 
-from evallearn import AlphaBeta, FunctionEval, Limits, LinearEval, Minimax
+from evallearn import AlphaBeta, FunctionEval, Limits, Minimax, heuristic
 from evallearn.errors import SearchError
 
 leaf = st.integers(-9, 9)
@@ -17,7 +17,7 @@ trees = st.recursive(leaf, lambda inner: st.lists(inner, min_size=1, max_size=4)
 
 
 def by_path(s: Any, player: int) -> float:
-    """An Eval of tree nodes: any number that depends on the path, seen by the player who is asked."""
+    """An evaluator of tree nodes: any number that depends on the path, seen by the player who is asked."""
     value = (hash(s) % 19 - 9) * 0.9
     return value if player == 0 else -value
 
@@ -51,12 +51,12 @@ def test_alphabeta_equals_minimax_on_random_trees(tree: Any, depth: int, seed: i
         assert found.exact <= expected.exact or found.exact
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_a_player_may_move_twice(floor: str) -> None:
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_a_player_may_move_twice(backend: str) -> None:
     game = DoubleMove()
-    evaluator = LinearEval.from_heuristic(game, "phased")
+    evaluator = heuristic(game, "phased")
     oracle = Minimax(game, evaluator)
-    searches = [AlphaBeta(game, evaluator, floor=floor, table=table) for table in (False, True)]  # type: ignore[arg-type]
+    searches = [AlphaBeta(game, evaluator, backend=backend, table=table) for table in (False, True)]  # type: ignore[arg-type]
     s = game.initial()
     for pile in range(1, 12):
         s = s._replace(pile=pile, player=pile % 2)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hashed_trees import HashedDice, HashedMany, HashedTree, Shape
 from hypothesis import strategies as st
-from playing import compare_floors
+from playing import compare_backends
 from properties import (
     PRUNING,
     WAYS,
@@ -30,7 +30,7 @@ from properties import (
     ties,
 )
 
-from evallearn import AlphaBeta, Expectiminimax, Game, Limits, LinearEval, MaxN, Minimax, check_game
+from evallearn import AlphaBeta, Expectiminimax, Game, Limits, MaxN, Minimax, check_game, heuristic
 from evallearn.search.multiplayer.best_reply import BestReply
 from evallearn.search.multiplayer.paranoid import Paranoid
 
@@ -42,15 +42,15 @@ def test_hashed_trees_keep_the_contract(game: Game) -> None:
 
 
 @few_or_many(25, 500)
-def test_hashed_trees_of_any_shape_are_the_same_on_both_floors(examples: int) -> None:
+def test_hashed_trees_of_any_shape_are_the_same_on_both_backends(examples: int) -> None:
     def check(seed: int, shape: Shape) -> None:
         for game in (HashedTree(), HashedDice()):
             s = game.root(seed, **shape._asdict())
             rng = random.Random(seed)
-            compare_floors(game, s)
+            compare_backends(game, s)
             while not game.is_terminal(s):
                 s = game.result(s, rng.randrange(game.n_choices(s)))
-                compare_floors(game, s)
+                compare_backends(game, s)
 
     for_all(examples, check, seed=seeds, shape=shapes)
 
@@ -65,7 +65,7 @@ def test_alphabeta_equals_minimax_on_random_trees_whatever_its_settings(examples
         s, limits = HashedTree().root(seed, **shape._asdict()), Limits(depth=depth)
         expected = oracle.search(s, limits, seed=tie)
         searches = [alphabeta("hashed_tree", way, "compiled") for way in WAYS]
-        for search in (*searches, alphabeta("hashed_tree", plain, "plain")):
+        for search in (*searches, alphabeta("hashed_tree", plain, "python")):
             assert answer(search.search(s, limits, seed=tie)) == answer(expected)
         every = searches[seed % len(searches)].search(s, limits, seed=tie, action_values=True)
         assert (answer(every), every.action_values) == (answer(expected), expected.action_values)
@@ -101,18 +101,20 @@ def check_alphabeta(name: str, deepest: int, examples: int) -> None:
     def check(seed: int, depth: int, tie: int | None, plain: str) -> None:
         s, limits = position(game, seed), Limits(depth=depth)
         expected = answer(oracle.search(s, limits, seed=tie))
-        for search in (*(alphabeta(name, way, "compiled") for way in WAYS), alphabeta(name, plain, "plain")):
+        for search in (*(alphabeta(name, way, "compiled") for way in WAYS), alphabeta(name, plain, "python")):
             assert answer(search.search(s, limits, seed=tie)) == expected, game.to_text(s)
 
     for_all(examples, check, seed=seeds, depth=st.integers(1, deepest), tie=ties, plain=st.sampled_from(list(WAYS)))
 
 
 @pytest.mark.parametrize("beyond", [{"quiescence": 3}, {"extensions": 2}, {"quiescence": 4, "extensions": 3}], ids=str)
-@pytest.mark.parametrize(("floor", "examples"), [("plain", 12), pytest.param("compiled", 1000, marks=pytest.mark.long)])
-def test_alphabeta_equals_minimax_beyond_the_horizon_too(beyond: dict[str, int], floor: Any, examples: int) -> None:
+@pytest.mark.parametrize(
+    ("backend", "examples"), [("python", 12), pytest.param("compiled", 1000, marks=pytest.mark.long)]
+)
+def test_alphabeta_equals_minimax_beyond_the_horizon_too(beyond: dict[str, int], backend: Any, examples: int) -> None:
     game, evaluator = fast("hashed_tree")
     oracle = Minimax(game, evaluator, **beyond)
-    searches = [AlphaBeta(game, evaluator, floor=floor, **beyond, **WAYS[way]) for way in ("bare", "all")]
+    searches = [AlphaBeta(game, evaluator, backend=backend, **beyond, **WAYS[way]) for way in ("bare", "all")]
 
     def check(seed: int, shape: Shape, depth: int, tie: int | None) -> None:
         s, limits = HashedTree().root(seed, **shape._asdict()), Limits(depth=depth)
@@ -125,16 +127,16 @@ def test_alphabeta_equals_minimax_beyond_the_horizon_too(beyond: dict[str, int],
 
 @pytest.mark.long
 @pytest.mark.parametrize("examples", [1500])
-def test_unsound_pruning_is_the_same_on_both_floors_node_for_node(examples: int) -> None:
+def test_unsound_pruning_is_the_same_on_both_backends_node_for_node(examples: int) -> None:
     game, evaluator = fast("hashed_tree")
-    options = {"quiescence": 2, "extensions": 1, "null_move": True, "late_moves": True, "table": False}
-    plain, compiled = (AlphaBeta(game, evaluator, floor=floor, **options) for floor in ("plain", "compiled"))
+    options = {"quiescence": 2, "extensions": 1, "null_move": True, "late_move_reductions": True, "table": False}
+    plain, compiled = (AlphaBeta(game, evaluator, backend=backend, **options) for backend in ("python", "compiled"))
     changed = []
 
     def check(seed: int, shape: Shape, tie: int | None) -> None:
         s = HashedTree().root(seed, **(shape._asdict() | {"levels": 7, "passing": 6}))
         a, b = (search.search(s, Limits(depth=5), seed=tie) for search in (plain, compiled))
-        assert (answer(a), a.nodes, a.leaves, a.exact, a.pv) == (answer(b), b.nodes, b.leaves, b.exact, b.pv)
+        assert (answer(a), a.nodes, a.leaf_calls, a.exact, a.pv) == (answer(b), b.nodes, b.leaf_calls, b.exact, b.pv)
         changed.append(a.exact)
 
     for_all(examples, check, seed=seeds, shape=shapes, tie=ties)
@@ -162,7 +164,7 @@ def test_several_threads_answer_as_one(threads: int) -> None:
 @few_or_many(40, 1500)
 def test_pruned_expectiminimax_equals_the_plain_one_on_random_trees(examples: int) -> None:
     game, evaluator = fast("hashed_dice")
-    oracle = Expectiminimax(game, evaluator, pruning="none", table=False, floor="plain")
+    oracle = Expectiminimax(game, evaluator, pruning="none", table=False, backend="python")
 
     def check(seed: int, shape: Shape, depth: int, tie: int | None, plain: str) -> None:
         s, limits = HashedDice().root(seed, **shape._asdict()), Limits(depth=depth)
@@ -171,7 +173,7 @@ def test_pruned_expectiminimax_equals_the_plain_one_on_random_trees(examples: in
             for table in (False, True):
                 found = expectiminimax("hashed_dice", pruning, "compiled", table).search(s, limits, seed=tie)
                 assert answer(found) == answer(expected), (pruning, table)
-        found = expectiminimax("hashed_dice", plain, "plain", seed % 2 == 0).search(s, limits, seed=tie)
+        found = expectiminimax("hashed_dice", plain, "python", seed % 2 == 0).search(s, limits, seed=tie)
         assert answer(found) == answer(expected)
 
     for_all(
@@ -183,15 +185,15 @@ def test_pruned_expectiminimax_equals_the_plain_one_on_random_trees(examples: in
 @pytest.mark.parametrize(("name", "deepest", "examples"), [("pig", 3, 100), ("backgammon", 1, 60), ("2048", 2, 40)])
 def test_pruned_expectiminimax_equals_the_plain_one_in_every_game(name: str, deepest: int, examples: int) -> None:
     game, evaluator = fast(name)
-    oracle = Expectiminimax(game, evaluator, pruning="none", table=False, floor="plain")
+    oracle = Expectiminimax(game, evaluator, pruning="none", table=False, backend="python")
 
     def check(seed: int, depth: int) -> None:
         s, limits = position(game, seed), Limits(depth=depth)
         expected = oracle.search(s, limits)
         for pruning in PRUNING:
-            for floor in ("plain", "compiled"):
-                found = expectiminimax(name, pruning, floor, seed % 2 == 0).search(s, limits)
-                assert answer(found) == answer(expected), (game.to_text(s), pruning, floor)
+            for backend in ("python", "compiled"):
+                found = expectiminimax(name, pruning, backend, seed % 2 == 0).search(s, limits)
+                assert answer(found) == answer(expected), (game.to_text(s), pruning, backend)
 
     for_all(examples, check, seed=seeds, depth=st.integers(1, deepest))
 
@@ -218,7 +220,7 @@ def test_compiled_searches_of_two_players_are_minimax_where_there_are_no_dice() 
     game, evaluator = fast("hashed_tree")
     oracle = Minimax(game, evaluator)
     searches: list[Any] = [expectiminimax("hashed_tree", pruning, "compiled", True) for pruning in PRUNING]
-    searches += [kind(game, evaluator, floor="compiled") for kind in (MaxN, Paranoid)]
+    searches += [kind(game, evaluator, backend="compiled") for kind in (MaxN, Paranoid)]
 
     def check(seed: int, shape: Shape, depth: int, tie: int | None) -> None:
         s, limits = HashedTree().root(seed, **shape._asdict()), Limits(depth=depth)
@@ -247,8 +249,8 @@ def test_every_search_of_two_players_is_minimax_in_every_game_without_dice(name:
 @cache
 def two_player_searches(name: str) -> list[Any]:
     game, evaluator = fast(name)
-    rivals = [Expectiminimax(game, evaluator, pruning=pruning, floor="plain") for pruning in PRUNING]
-    return [*rivals, *(kind(game, evaluator, floor="plain") for kind in (MaxN, Paranoid))]
+    rivals = [Expectiminimax(game, evaluator, pruning=pruning, backend="python") for pruning in PRUNING]
+    return [*rivals, *(kind(game, evaluator, backend="python") for kind in (MaxN, Paranoid))]
 
 
 class Against(HashedMany):
@@ -260,8 +262,8 @@ class Against(HashedMany):
         super().__init__(3)
         self.me, self.n_players, self.name = me, 2, "against"
 
-    def viewer(self, s: Any) -> int:
-        return 0 if HashedMany(3).viewer(s) == self.me else 1
+    def observer(self, s: Any) -> int:
+        return 0 if HashedMany(3).observer(s) == self.me else 1
 
     def utility(self, s: Any, player: int) -> float:
         return super().utility(s, self.me) * (1 if player == 0 else -1) + 0.0
@@ -273,12 +275,12 @@ class Against(HashedMany):
 @few_or_many(25, 500)
 def test_paranoid_is_minimax_against_all_the_others(examples: int) -> None:
     game = HashedMany(3)
-    search = Paranoid(game, LinearEval.from_heuristic(game, "hash"))
+    search = Paranoid(game, heuristic(game, "hash"))
 
     def check(seed: int, shape: Shape, depth: int) -> None:
         s, limits = game.root(seed, **shape._asdict()), Limits(depth=depth)
         other = Against(game.to_play(s))
-        expected = Minimax(other, LinearEval.from_heuristic(other, "hash")).search(s, limits)
+        expected = Minimax(other, heuristic(other, "hash")).search(s, limits)
         assert answer(search.search(s, limits)) == answer(expected)
 
     for_all(examples, check, seed=seeds, shape=shapes, depth=st.integers(1, 4))

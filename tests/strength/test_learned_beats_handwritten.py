@@ -1,4 +1,4 @@
-"""`evallearn learn` at its defaults: the learned Evals beat the better hand-written heuristic at equal depth.
+"""`evallearn learn` at its defaults: the learned evaluators beat the better hand-written heuristic at equal depth.
 
 Long: about three minutes for Connect Four and six for Othello, per seed, on two cores. `make strength` runs it.
 """

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from evallearn.errors import DataError
-from evallearn.train import ArrayStream, LinearEvalTrainer
+from evallearn.train import ArrayStream, LinearFitter
 
 LIKELIHOOD = ("logistic", "sgd", "wdl")
 SQUARES = ("ridge", "lasso", "elasticnet")
@@ -74,7 +74,7 @@ def normal(n, d, seed):
 def test_likelihood_methods_recover_known_weights(method):
     rng, x = normal(30_000, 4, 1)
     raw = x @ WEIGHTS + 0.2
-    got = LinearEvalTrainer(method=method).fit(stream_of(x, draw(rng, raw)))
+    got = LinearFitter(method=method).fit(stream_of(x, draw(rng, raw)))
     errors = fisher_errors(np.c_[x, np.ones(len(x))], raw)
     assert_within(np.append(got.weights_, got.bias_), np.append(WEIGHTS, 0.2), errors)
 
@@ -88,7 +88,7 @@ def test_least_squares_recovers_known_weights(method):
     y = draw(rng, x @ WEIGHTS)
 
     def fit(rows):
-        return LinearEvalTrainer(method=method).fit(stream_of(x[rows], y[rows])).weights_[0]
+        return LinearFitter(method=method).fit(stream_of(x[rows], y[rows])).weights_[0]
 
     n = len(x)
     errors = np.std([fit(rng.integers(0, n, n)) for _ in range(60)], axis=0, ddof=1)
@@ -99,7 +99,7 @@ def test_wdl_recovers_weights_and_the_draw_margin():
     rng, x = normal(30_000, 4, 3)
     eta = x @ WEIGHTS - 0.3
     y = draw_wdl(rng, eta)
-    got = LinearEvalTrainer(method="wdl").fit(stream_of(x, y))
+    got = LinearFitter(method="wdl").fit(stream_of(x, y))
     found = np.concatenate([got.weights_[0] / got.scale_, got.bias_ / got.scale_, [got.draw_margin_]])
     assert_within(found, [*WEIGHTS, -0.3, MARGIN], wdl_errors(np.c_[x, np.ones(len(x))], eta))
     shares = got.predict_wdl(x)
@@ -108,9 +108,9 @@ def test_wdl_recovers_weights_and_the_draw_margin():
 
 
 def test_what_the_tanh_loses_of_wdl_is_small_and_told():
-    """docs/learning.md: at this margin, the Eval is within 0.01 of P(win) - P(loss), and orders positions alike."""
+    """docs/learning.md: at this margin, the evaluator is within 0.01 of P(win) - P(loss), and orders positions alike."""
     rng, x = normal(30_000, 4, 3)
-    got = LinearEvalTrainer(method="wdl").fit(stream_of(x, draw_wdl(rng, x @ WEIGHTS)))
+    got = LinearFitter(method="wdl").fit(stream_of(x, draw_wdl(rng, x @ WEIGHTS)))
     shares, value = got.predict_wdl(x), got.predict(x)
     exact = shares[:, 2] - shares[:, 0]
     assert np.abs(exact - value).max() < 0.01
@@ -124,7 +124,7 @@ def test_selection_finds_the_true_support(method, seed):
     rng, x = normal(10_000, 12, seed)
     x[:, 1] = 0.6 * x[:, 0] + 0.8 * x[:, 1]  # meaningless, but correlated with one that is not
     weights = np.array([0.4, 0, 0, -0.3, 0, 0, 0.2, 0, 0, 0, -0.2, 0])
-    got = LinearEvalTrainer(method=method, alpha=1.5).fit(stream_of(x, draw(rng, x @ weights)))
+    got = LinearFitter(method=method, alpha=1.5).fit(stream_of(x, draw(rng, x @ weights)))
     assert got.selected_ == ("x0", "x3", "x6", "x10")
     assert set(got.dropped_) == {f"x{i}" for i in range(12)} - set(got.selected_)
     assert (got.weights_[0] != 0).tolist() == (weights != 0).tolist()
@@ -136,7 +136,7 @@ def test_tied_weights_are_equal_and_recovered(method):
     rng, x = normal(30_000, 5, 4)
     weights = np.array([0.3, -0.2, 0.3, 0.4, 0.2])
     raw = x @ weights
-    got = LinearEvalTrainer(method=method, tied=[("x0", "x2"), ("x1", "-x4")]).fit(stream_of(x, draw(rng, raw)))
+    got = LinearFitter(method=method, tied=[("x0", "x2"), ("x1", "-x4")]).fit(stream_of(x, draw(rng, raw)))
     w = got.weights_[0]
     assert (w[0], w[1]) == (w[2], -w[4])
     design = np.c_[x[:, 0] + x[:, 2], x[:, 1] - x[:, 4], x[:, 3], np.ones(len(x))]
@@ -160,7 +160,7 @@ def taper_design(x, phase):
 @pytest.mark.parametrize("method", ["logistic", "sgd", "wdl", "ridge", "lasso"])
 def test_tapered_weights_are_straight_and_recovered(method):
     rng, x, phase, raw, ends = tapered(5)
-    trainer = LinearEvalTrainer(method=method, taper=True, phase_alpha=1.0)
+    trainer = LinearFitter(method=method, tapered=True, phase_alpha=1.0)
     got = trainer.fit(stream_of(x, draw(rng, raw), phase))
     theta = np.c_[got.weights_, got.bias_]
     np.testing.assert_allclose(np.diff(theta, n=2, axis=0), 0.0, atol=1e-12)
@@ -169,7 +169,7 @@ def test_tapered_weights_are_straight_and_recovered(method):
 
 def test_tapered_wdl_is_recovered_with_its_margin():
     rng, x, phase, eta, ends = tapered(6, scale=2.0)
-    trainer = LinearEvalTrainer(method="wdl", taper=True, phase_alpha=1.0)
+    trainer = LinearFitter(method="wdl", tapered=True, phase_alpha=1.0)
     got = trainer.fit(stream_of(x, draw_wdl(rng, eta), phase))
     theta = np.c_[got.weights_, got.bias_] / got.scale_
     found = np.append(theta[[0, -1]], got.draw_margin_)
@@ -178,7 +178,7 @@ def test_tapered_wdl_is_recovered_with_its_margin():
 
 def test_wdl_fits_each_phase_around_one_margin():
     rng, x, phase, eta, ends = tapered(7, scale=2.0)
-    got = LinearEvalTrainer(method="wdl", phase_alpha=1.0).fit(stream_of(x, draw_wdl(rng, eta), phase))
+    got = LinearFitter(method="wdl", phase_alpha=1.0).fit(stream_of(x, draw_wdl(rng, eta), phase))
     truth = np.linspace(ends[0], ends[1], 4)
     for k in range(4):
         rows = phase == k
@@ -195,4 +195,4 @@ def test_wdl_refuses_outcomes_that_it_does_not_know():
         ([-1, 0, -1, 0, -1, 0], r"column 'outcome' holds no win in 6 training records"),
     ):
         with pytest.raises(DataError, match=message):
-            LinearEvalTrainer(method="wdl").fit(x, outcomes)
+            LinearFitter(method="wdl").fit(x, outcomes)

@@ -10,9 +10,9 @@ import pytest
 from evallearn.agents import SearchAgent, parse_evaluator
 from evallearn.cli import run
 from evallearn.core.search import Limits
-from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
+from evallearn.data import Dataset, RecordSettings, generate_records
 from evallearn.errors import SpecError
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import LinearEval, heuristic
 from evallearn.registry import get_game
 from evallearn.runs import fit_evaluator
 from evallearn.runs.verbs import Fit
@@ -29,13 +29,13 @@ def checkers(tmp_path_factory) -> Dataset:
     """A few quick games, in which much is taken."""
     game, folder = get_game("checkers"), tmp_path_factory.mktemp("checkers")
     agent = SearchAgent(game, parse_evaluator("handwritten:material", game), Limits(depth=1))
-    run_selfplay(folder, game, [agent, agent], SelfPlayConfig(games=12, random_plies=8, exploration=0.3))
+    generate_records(folder, game, [agent, agent], RecordSettings(games=12, opening_plies=8, epsilon=0.3))
     return Dataset(folder, game=game, test_share=0.3)
 
 
 def test_quiet_leaves_are_those_of_the_plain_search(checkers):
     game = get_game("checkers")
-    evaluator = LinearEval.from_heuristic(game, "material")
+    evaluator = heuristic(game, "material")
     model = LinearModel(game, start=evaluator)
     plain = PlainEpisodes(model, SelfPlaySettings(target="tdleaf", depth=1).suited(model)).searches
     plain.searching.begin()
@@ -53,7 +53,7 @@ def test_quiet_leaves_are_those_of_the_plain_search(checkers):
 def test_a_game_without_quiescence_is_quiet_everywhere(tmp_path):
     game = get_game("tic_tac_toe")
     agent = SearchAgent(game, parse_evaluator("zero", game), Limits(depth=1))
-    run_selfplay(tmp_path, game, [agent, agent], SelfPlayConfig(games=5, random_plies=1))
+    generate_records(tmp_path, game, [agent, agent], RecordSettings(games=5, opening_plies=1))
     dataset = Dataset(tmp_path, game=game)
     quiet, own = (next(iter(d.batches("all"))) for d in (QuietStream(dataset, LinearEval.zero(game)), dataset))
     assert quiet.features.tobytes() == own.features.tobytes()
@@ -68,9 +68,9 @@ def test_blend_is_between_the_outcome_and_the_search(checkers):
 
 
 def test_scale_of_the_leaves_finds_the_factor_that_was_hidden(checkers):
-    """The Eval's own values as outcomes give K = 1; those of half the weights K = 1/2."""
+    """The evaluator's own values as outcomes give K = 1; those of half the weights K = 1/2."""
     game = get_game("checkers")
-    evaluator = LinearEval.from_heuristic(game, "material")
+    evaluator = heuristic(game, "material")
     stream = QuietStream(checkers, evaluator)
     batch = next(iter(stream.batches("all")))
     raw = np.einsum("ij,ij->i", batch.features, evaluator.weights[batch.phase].astype(float))
@@ -82,19 +82,19 @@ def test_scale_of_the_leaves_finds_the_factor_that_was_hidden(checkers):
 
 def test_texel_tells_its_scale_and_differs_from_outcome(checkers):
     game = get_game("checkers")
-    outcome, _ = fit_evaluator("logistic", checkers, game, seed=1, made={})
-    texel, details = fit_evaluator("logistic", checkers, game, seed=1, made={}, target="texel")
+    outcome, _ = fit_evaluator("logistic", checkers, game, seed=1, metadata={})
+    texel, details = fit_evaluator("logistic", checkers, game, seed=1, metadata={}, target="texel")
     assert details["k"] > 0
-    assert texel.made["target"] == "texel"
+    assert texel.metadata["target"] == "texel"
     assert texel.weights.tobytes() != outcome.weights.tobytes()
 
 
 def test_what_records_cannot_teach_is_refused(checkers, tmp_path, capsys):
     game = get_game("checkers")
     with pytest.raises(SpecError, match="target 'treestrap' learns while it plays, not from records: use `evallearn"):
-        fit_evaluator("logistic", checkers, game, seed=1, made={}, target="treestrap")
+        fit_evaluator("logistic", checkers, game, seed=1, metadata={}, target="treestrap")
     with pytest.raises(SpecError, match="method 'net' knows no target texel: leave it out"):
-        fit_evaluator("net", checkers, game, seed=1, made={}, target="texel")
+        fit_evaluator("net", checkers, game, seed=1, metadata={}, target="texel")
     with pytest.raises(SpecError, match="unknown target 'leaf'"):
         Fit(target="leaf")
     with pytest.raises(SpecError, match="outcome_share=1.5: give a number from 0 to 1"):

@@ -36,10 +36,10 @@ FIT = {
 }
 ONLINE_AVERAGE = 10_000
 """Records after which `partial_fit` begins to average the weights: before, they still move too far."""
-__all__ = ["METHODS", "LinearEvalTrainer"]
+__all__ = ["METHODS", "LinearFitter"]
 
 
-class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class LinearFitter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Fits EVAL = tanh(w[phase] . f + b[phase]) to the outcomes of games, in the manner of scikit-learn.
 
     Phases are pooled in part: one weight vector is fitted to all records first, then each phase is fitted with a
@@ -60,7 +60,7 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         phase_alpha: float = 100.0,
         l1_ratio: float = 0.5,
         relax: bool = True,
-        taper: bool = False,
+        tapered: bool = False,
         tied: Tied | None = None,
         epochs: int = 3,
         seed: int = 0,
@@ -79,7 +79,7 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             many records with one and the same outcome in a phase.
         l1_ratio: elasticnet's share of the L1 penalty; the L2 penalty comes on top, the L1 penalty stays.
         relax: lasso and elasticnet only select, and the selected features are fitted without their shrinkage.
-        taper: weights and bias go in a straight line from the first phase to the last.
+        tapered: weights and bias go in a straight line from the first phase to the last.
         tied: features that share one weight, [("a", "b"), ("c", "-d")]: d takes the negative of c's.
         epochs, seed: of sgd.
         max_iter: passes over the records before an iterative fit gives up.
@@ -90,14 +90,14 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self.phase_alpha = phase_alpha
         self.l1_ratio = l1_ratio
         self.relax = relax
-        self.taper = taper
+        self.tapered = tapered
         self.tied = tied
         self.epochs = epochs
         self.seed = seed
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(self, X: RecordStream | Any, y: Any = None) -> LinearEvalTrainer:
+    def fit(self, X: RecordStream | Any, y: Any = None) -> LinearFitter:
         """Learn from the train split of a stream, or from all rows of the arrays (X, y)."""
         settings = Settings(**self.get_params())
         stream = _as_stream(X, y)
@@ -155,7 +155,7 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     # --- a batch at a time -----------------------------------------------------------------------------------------
     def partial_fit(
         self, X: RecordBatch | Any, y: Any = None, *, n_phases: int = 1, feature_names: Sequence[str] | None = None
-    ) -> LinearEvalTrainer:
+    ) -> LinearFitter:
         """Learn from one more batch, with method "sgd": a RecordBatch, or arrays (X, y).
 
         After `fit` it goes on from there. Else the first batch sets how features are standardised, so it should be
@@ -227,8 +227,8 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             return -measure(self.predict, X).log_loss
         return -measure(self.predict, _as_stream(X, y), "train").log_loss
 
-    def evaluator(self, game: Game, made: Mapping[str, Any] | None = None) -> LinearEval:
-        """Return the evaluator for a game with these features; `made` adds to what its file will tell about its origin.
+    def evaluator(self, game: Game, metadata: Mapping[str, Any] | None = None) -> LinearEval:
+        """Return the evaluator for a game with these features; `metadata` adds to the origin that its file tells.
 
         Arrays tell no phases: what was fitted to them serves all phases of the game.
         """
@@ -243,7 +243,7 @@ class LinearEvalTrainer(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             "dropped": list(self.dropped_),
         }
         weights, bias = np.tile(self.weights_, (copies, 1)), np.tile(self.bias_, copies)
-        return LinearEval(game, weights, bias, {**origin, **(made or {})})
+        return LinearEval(game, weights, bias, {**origin, **(metadata or {})})
 
 
 def _unstandardise(theta: np.ndarray, summary: Summary) -> tuple[np.ndarray, np.ndarray]:

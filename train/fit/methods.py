@@ -27,14 +27,14 @@ REFIT = 1.0
 
 @dataclass(frozen=True)
 class Settings:
-    """What `LinearEvalTrainer` was told, checked."""
+    """What `LinearFitter` was told, checked."""
 
     method: str
     alpha: float
     phase_alpha: float
     l1_ratio: float
     relax: bool
-    taper: bool
+    tapered: bool
     tied: Tied | None
     epochs: int
     seed: int
@@ -98,7 +98,7 @@ def taper_penalty(d: int, settings: Settings, extra: int = 0) -> np.ndarray:
 
 
 def tapers(settings: Settings, summary: Summary) -> bool:
-    return settings.taper and len(summary.gram) > 1
+    return settings.tapered and len(summary.gram) > 1
 
 
 # --- least squares ---------------------------------------------------------------------------------------------------

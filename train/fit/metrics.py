@@ -74,7 +74,7 @@ def predictor(evaluator: FeatureEval) -> Predict:
         tensors, steps = evaluator.tensors(), evaluator.steps / evaluator.scale
         return lambda features, phase: predict_net(tensors, evaluator.activation, features, phase, steps)
     raise DataError(
-        f"{evaluator.name!r} is a {type(evaluator).__name__}: only linear Evals and nets predict from features"
+        f"{evaluator.name!r} is a {type(evaluator).__name__}: only linear evaluators and nets predict from features"
     )
 
 
@@ -222,7 +222,7 @@ def measure(predict: Predict, stream: RecordStream, split: str = "test", *, bins
                 f"predict gave values of shape {v.shape}, such as {worst}, for {len(b.outcome)} records: "
                 "it must give one number in [-1, 1] for each"
             )
-        # An Eval never claims a certain win; without the bound, one wrong certainty would cost an infinite loss.
+        # An evaluator never claims a certain win; without the bound, one wrong certainty would cost an infinite loss.
         sums.add(bounded(v), b.outcome.astype(np.float64), b.game)
     if sums.n == 0:
         remedy = "play more games, or hold out a larger share" if split == "test" else "generate some games first"

@@ -108,10 +108,10 @@ class NetFitter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         check_is_fitted(self)
         return predict_net(self.tensors_, self.activation, features, phase)
 
-    def evaluator(self, game: Game, made: Mapping[str, Any] | None = None) -> NetEval:
+    def evaluator(self, game: Game, metadata: Mapping[str, Any] | None = None) -> NetEval:
         """Return the evaluator for a game with these features.
 
-        `made` adds to what its file will tell about its origin.
+        `metadata` adds to the origin that its file tells.
         """
         check_is_fitted(self)
         check_fits(self.feature_names_, self.n_phases_, game)
@@ -122,7 +122,7 @@ class NetFitter(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             "data_checksum": self.data_checksum_,
             "best_epoch": self.best_epoch_,
         }
-        return NetEval(game, self.tensors_, self.activation, {**origin, **(made or {})})
+        return NetEval(game, self.tensors_, self.activation, {**origin, **(metadata or {})})
 
     # --- training --------------------------------------------------------------------------------------------------
     def _train(self, stream: ValidationStream, summary: Summary, on_epoch: OnEpoch | None) -> dict[str, np.ndarray]:

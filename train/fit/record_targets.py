@@ -12,9 +12,9 @@ from evallearn.train.fit.stream import RecordStream
 from evallearn.train.leaves import BlendedStream, QuietStream
 
 
-def first_stream(target: str, dataset: Dataset, blend: float) -> RecordStream:
+def first_stream(target: str, dataset: Dataset, outcome_share: float) -> RecordStream:
     """Return what an evaluator is fitted to at first."""
-    return BlendedStream(dataset, blend) if target == "blend" else dataset
+    return BlendedStream(dataset, outcome_share) if target == "blend" else dataset
 
 
 def quiet_scale(stream: QuietStream) -> float:

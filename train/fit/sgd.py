@@ -24,7 +24,7 @@ class PooledSgd:
 
     theta[k] = common + n[k] / (n[k] + phase_alpha) * (own[k] - common): where features are uncorrelated, that is
     what the penalty `phase_alpha` on the distance from the common weights gives.
-    With `taper`, one model of twice the features: `alpha` then penalises the change over the phases too.
+    With `tapered`, one model of twice the features: `alpha` then penalises the change over the phases too.
     """
 
     def __init__(self, settings: Settings, n_phases: int, expected: float, average_from: int) -> None:
@@ -33,11 +33,11 @@ class PooledSgd:
         expected: records of an epoch. average_from: records after which the weights are averaged.
         """
         self.settings, self.n_phases = settings, n_phases
-        self.taper = settings.taper and n_phases > 1
+        self.tapered = settings.tapered and n_phases > 1
         self.seen = np.zeros(n_phases, np.int64)
         self.expected, self.average_from = expected, average_from
         self.common = self._model(1.0)
-        self.own = [self._model(1.0 / n_phases) for _ in range(n_phases)] if n_phases > 1 and not self.taper else []
+        self.own = [self._model(1.0 / n_phases) for _ in range(n_phases)] if n_phases > 1 and not self.tapered else []
 
     def _model(self, share: float) -> SGDClassifier:
         return SGDClassifier(
@@ -49,7 +49,7 @@ class PooledSgd:
         """Learn from z: float64[n, n_features], standardised."""
         q = (1.0 + y) / 2.0
         self.seen += np.bincount(phase, minlength=self.n_phases)
-        if self.taper:
+        if self.tapered:
             place = 2.0 * phase / (self.n_phases - 1) - 1.0
             z = np.hstack([place[:, None] * z, place[:, None], z])
         jobs = [(self.common, np.arange(len(z)))]
@@ -61,7 +61,7 @@ class PooledSgd:
     def theta(self) -> np.ndarray:
         """Return float64[n_phases, n_features + 1]: log odds."""
         common = _coefficients(self.common)
-        if self.taper:
+        if self.tapered:
             change, middle = np.split(common, 2)
             tapered: np.ndarray = middle + np.linspace(-1.0, 1.0, self.n_phases)[:, None] * change
             return tapered

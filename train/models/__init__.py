@@ -38,7 +38,7 @@ class ModelHooks(NamedTuple):
     begin_episode: Hook | None = None
     evaluate_mover: Hook | None = None
     """For a model whose games are searched; None: they look ahead one ply, or without quiescence."""
-    note_node: Hook | None = None
+    on_node: Hook | None = None
 
     @classmethod
     def of(cls, module: ModuleType, row: Row, parts: int = 1, **own: Any) -> ModelHooks:

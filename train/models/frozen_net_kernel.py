@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from evallearn.compiled.learning_hooks import MAX_NODES, NODE_DRAWS
     from evallearn.compiled.learning_records import EpisodeRecord, LessonRecord
     from evallearn.evaluators.net_kernel import evaluate_mover as net_value
-    from evallearn.evaluators.net_kernel import predict_outcomes, see, sees
+    from evallearn.evaluators.net_kernel import observe, observing_player, predict_outcomes
     from evallearn.train.draws import begin_game, uniform
 
 
 @njit
 def observer(s):
     """Return the player as whom the net sees `s`."""
-    return sees(s)
+    return observing_player(s)
 
 
 @njit
@@ -91,7 +91,7 @@ def visit(row, io: EpisodeRecord, record: LessonRecord):
 
 
 @njit
-def note_node(s, value, alpha, beta, record: LessonRecord):
+def on_node(s, value, alpha, beta, record: LessonRecord):
     """Note what the search said of a node, as far as that is more than a bound which the net keeps."""
     said = net_value(s, record)
     if (value >= beta and value < said) or (value <= alpha and value > said):
@@ -123,5 +123,5 @@ def inputs(words, x, phases):
     """Write the features and the phase of each state."""
     for i in range(len(words)):
         s = State(*to_fixed_tuple(words[i], N_WORDS))
-        see(s, x[i])
+        observe(s, x[i])
         phases[i] = phase(s)

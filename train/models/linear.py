@@ -52,9 +52,9 @@ class LinearModel:
         self.game, self.per_phase, self.temporal_coherence = game, per_phase, temporal_coherence
         self.start = start or LinearEval.zero(game)
         if self.start.squash != "tanh":
-            raise SpecError(f"the Eval to begin with has squash={self.start.squash!r}: learning by td needs tanh")
+            raise SpecError(f"the evaluator to begin with has squash={self.start.squash!r}: learning by td needs tanh")
         if self.start.game.name != game.name:
-            raise SpecError(f"the Eval to begin with is one of {self.start.game.name}, not of {game.name}")
+            raise SpecError(f"the evaluator to begin with is one of {self.start.game.name}, not of {game.name}")
         self.features = tuple(features)
         self.record = self._record()
 
@@ -148,5 +148,5 @@ def require_searching(game: Game, remedy: str) -> None:
     if rules is None or rules.utility_mover is None or rules.features_mover is None:
         raise SpecError(
             f"{game.name} has no rules with features, seen by the mover: targets that learn while they play need the "
-            f"compiled floor of a two-player zero-sum game without chance; {remedy}"
+            f"compiled backend of a two-player zero-sum game without chance; {remedy}"
         )

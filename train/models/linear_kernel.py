@@ -62,7 +62,7 @@ def update(t, row, k, io: EpisodeRecord, weights, sums, record: LinearModelRecor
 
 
 @njit
-def note_node(s, value, alpha, beta, record: LinearModelRecord):
+def on_node(s, value, alpha, beta, record: LinearModelRecord):
     """Note what the search said of a node, as far as that is more than a bound which the model keeps."""
     error = (np.float64(value) - np.float64(evaluate_mover(s, record))) / SCALE
     if (value >= beta and error < 0.0) or (value <= alpha and error > 0.0):

@@ -157,7 +157,7 @@ def require_nets(game: Game) -> None:
     rules = game.rules
     if rules is None or game.n_players != 2 or not game.zero_sum or not game.feature_names:
         raise SpecError(
-            f"{game.name} is no two-player zero-sum game with features on the compiled floor: nets learn against "
+            f"{game.name} is no two-player zero-sum game with features on the compiled backend: nets learn against "
             "themselves only there; use selfplay and fit"
         )
 

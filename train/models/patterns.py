@@ -94,7 +94,7 @@ class PatternModel:
         rules = game.rules
         if rules is None or rules.cells is None or rules.utility_mover is None:
             raise SpecError(
-                f"{game.name} has no rules with cells, seen by the mover: pattern tables learn on the compiled floor "
+                f"{game.name} has no rules with cells, seen by the mover: pattern tables learn on the compiled backend "
                 "of a two-player zero-sum game without chance"
             )
         self.layout = Layout.of(game, self.patterns)
@@ -156,7 +156,7 @@ class PatternModel:
             "game": self.game.name,
             "cells": cell_hash(self.game),
             "patterns": [list(p) for p in layout.patterns],
-            "by": [layout.by_phase, layout.by_player],
+            "by": [layout.per_phase, layout.per_player],
             "temporal_coherence": settings.temporal_coherence,
             "min_step_ratio": settings.min_step_ratio,
         }
@@ -174,7 +174,7 @@ class PatternModel:
         weights, settings, layout = self.tables(), self.settings, self.layout
         if settings.prune_below:
             weights[self.error_sums[:, 1].reshape(weights.shape) < settings.prune_below] = 0.0
-        return lambda metadata: PatternEval.from_weights(layout, weights, metadata, finest=settings.quantum)
+        return lambda metadata: PatternEval.from_weights(layout, weights, metadata, quantum=settings.quantum)
 
     def evaluator(self, metadata: Mapping[str, object] | None = None) -> PatternEval:
         """Freeze the weights."""

@@ -106,7 +106,7 @@ class PlainLinear:
         self.note(row, error)
         self.take(step)
 
-    def note_node(self, s: State, value: float, alpha: float, beta: float) -> None:
+    def on_node(self, s: State, value: float, alpha: float, beta: float) -> None:
         """Note what a search said of `s`, unless that is a bound which the model keeps."""
         error = (value - self.evaluator.evaluate(s, self.game.to_play(s))) / self.evaluator.scale
         if not (value >= beta and error < 0.0) and not (value <= alpha and error > 0.0):
@@ -159,7 +159,7 @@ class PlainNet:
 
     def probabilities(self, s: State) -> list[float]:
         """Return P(utility >= level) for every level but the lowest, to whoever sees the position."""
-        return self.evaluator.probabilities(*self.evaluator.see(s, self.game.viewer(s)))
+        return self.evaluator.probabilities(*self.evaluator.observe(s, self.game.observer(s)))
 
     def outputs_of(self, s: State) -> list[float]:
         """Return the same as values, 2 p - 1."""
@@ -179,7 +179,7 @@ class PlainNet:
         """Forget the nodes of the search before."""
         self.noted, self.nodes, self.node_draws.counter = [], 0, draws.counter ^ NODE_DRAWS
 
-    def note_node(self, s: State, value: float, alpha: float, beta: float) -> None:
+    def on_node(self, s: State, value: float, alpha: float, beta: float) -> None:
         """Note what a search said of `s`, unless that is a bound which the net keeps."""
         said = self.evaluator.evaluate(s, self.game.to_play(s))
         if (value >= beta and value < said) or (value <= alpha and value > said):

@@ -152,15 +152,15 @@ class TdLambda:
             u = self.game.utility(s, 0)  # a draw is half a win, where no level is its own
             return np.clip((u - self.levels[:-1]) / np.diff(self.levels), 0.0, 1.0)
         y = self.model.outputs(self.inputs(s))
-        return y if self.game.viewer(s) == 0 else 1 - y[::-1]
+        return y if self.game.observer(s) == 0 else 1 - y[::-1]
 
     def gradient(self, s: State) -> np.ndarray:
         """Return how Y(s) depends on the weights."""
         g = self.model.gradient(self.inputs(s))
-        return g if self.game.viewer(s) == 0 else -g[::-1]
+        return g if self.game.observer(s) == 0 else -g[::-1]
 
     def inputs(self, s: State) -> np.ndarray:
-        return np.asarray(self.game.features(s, self.game.viewer(s)), float)
+        return np.asarray(self.game.features(s, self.game.observer(s)), float)
 
     def evaluate(self, s: State, player: int) -> float:
         """Return what `s` is worth to `player`."""

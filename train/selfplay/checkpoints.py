@@ -33,11 +33,11 @@ def save_checkpoint(
     tensors: Mapping[str, np.ndarray],
 ) -> None:
     """Write all that `read_checkpoint` needs, in a file that is whole or absent; what a killed one was writing goes."""
-    from safetensors.numpy import save
+    from safetensors.numpy import save as to_bytes
 
     header = plain_json({"recipe": recipe, "counters": counters})
     header["checksum"] = checksum(header, tensors)
-    write_atomically(path, save(dict(tensors), metadata={key(kind): dumps(header, sort_keys=True)}))
+    write_atomically(path, to_bytes(dict(tensors), metadata={key(kind): dumps(header, sort_keys=True)}))
     for left in path.parent.glob(f".{escape(short_name(path.name))}.*.tmp"):  # half a gigabyte for each time
         left.unlink(missing_ok=True)
 

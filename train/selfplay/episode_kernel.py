@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     )
     from evallearn.compiled.learning_records import EpisodeRecord
     from evallearn.core.game import CHANCE
-    from evallearn.search.common.repetition_kernel import remember
+    from evallearn.search.common.repetition_kernel import push_history
     from evallearn.train.draws import uniform
     from evallearn.train.selfplay.dice_kernel import rolled
     from evallearn.train.selfplay.one_ply_kernel import adversarial, backup, keep_outputs, worth
@@ -63,19 +63,19 @@ if TYPE_CHECKING:
 
 
 @njit
-def opened(s, plies, io: EpisodeRecord, box, past):
+def opened(s, plies, io: EpisodeRecord, box, history):
     """Return (the position after so many random decisions, how many there were, its past): a game may end sooner."""
-    ply = n_past = np.int64(0)
+    ply = n_history = np.int64(0)
     while ply < plies:
-        n = begin(s, n_past, io, box, past)
+        n = begin(s, n_history, io, box, history)
         if n < 0:
             break
         if HAS_CHANCE and n == 0:
             s, n = after_roll(s, io)
         if n > 0:
-            s, n_past = moved(s, np.int64(uniform(io) * n), n_past, io, past)
+            s, n_history = moved(s, np.int64(uniform(io) * n), n_history, io, history)
         ply += 1
-    return s, ply, n_past
+    return s, ply, n_history
 
 
 @njit
@@ -88,12 +88,12 @@ def after_roll(s, io: EpisodeRecord):
 
 
 @njit
-def moved(s, chosen, n_past, io: EpisodeRecord, past):
+def moved(s, chosen, n_history, io: EpisodeRecord, history):
     """Return the position after that action, and how many positions it may look back to."""
     after = result(s, np.int64(io.actions[chosen]))
     if HAS_CLOCK:
-        n_past = remember(s, after, past, n_past)
-    return after, n_past
+        n_history = push_history(s, after, history, n_history)
+    return after, n_history
 
 
 # --- what the model says, and what looking ahead says ----------------------------------------------------------------
@@ -242,7 +242,7 @@ def learn_in_order(first, end, io: EpisodeRecord, weights, sums, record, trail):
 
 # --- games -----------------------------------------------------------------------------------------------------------
 @njit
-def play(s, io: EpisodeRecord, box, weights, sums, record, trail, rows, past):
+def play(s, io: EpisodeRecord, box, weights, sums, record, trail, rows, history):
     """Play one game from `s`, and learn from it."""
     opening = np.int64(uniform(io) * (io.max_opening_plies + 1))
     adversary, weight = np.int64(-1), 0.0
@@ -252,13 +252,13 @@ def play(s, io: EpisodeRecord, box, weights, sums, record, trail, rows, past):
     threshold = np.inf
     if io.resign_threshold < 1.0 and uniform(io) >= RESIGN_PLAYTHROUGH:
         threshold = io.resign_threshold
-    first = n_past = np.int64(0)
+    first = n_history = np.int64(0)
     if io.skips_openings:
-        s, first, n_past = opened(s, opening, io, box, past)
+        s, first, n_history = opened(s, opening, io, box, history)
     ply = first
     chosen = np.int64(-1)
     while ply < io.longest:
-        n = begin(s, n_past, io, box, past)
+        n = begin(s, n_history, io, box, history)
         if n < 0:
             break
         value = read_position(s, ply, chosen, io, weights, sums, record, trail, rows)
@@ -287,7 +287,7 @@ def play(s, io: EpisodeRecord, box, weights, sums, record, trail, rows, past):
             chosen = np.int64(uniform(io) * n)
         io.traces[ply] = (1.0 - io.target_epsilon) * (chosen == best) + io.target_epsilon / n
         resigned = ply >= opening and abs(value) > threshold and abs(io.values[best]) > threshold
-        s, n_past = moved(s, chosen, n_past, io, past)
+        s, n_history = moved(s, chosen, n_history, io, history)
         ply += 1
         if resigned:
             io.traces[ply - 1] = 0.0  # what followed is not known
@@ -302,7 +302,7 @@ def play(s, io: EpisodeRecord, box, weights, sums, record, trail, rows, past):
 
 
 @njit(cache=CACHE, nogil=True)
-def learn(io_box, box, weights, sums, model_box, trail, rows, past, steps, depths):
+def learn(io_box, box, weights, sums, model_box, trail, rows, history, steps, depths):
     """Play a game for each of the steps, from io.words on; return how many were played.
 
     A model that writes lessons stops where there may be no room for those of another game.
@@ -314,6 +314,6 @@ def learn(io_box, box, weights, sums, model_box, trail, rows, past, steps, depth
         if not begin_episode(io, weights, record):
             break
         io.step, io.depth = steps[played], depths[played]
-        play(start, io, box, weights, sums, record, trail, rows, past)
+        play(start, io, box, weights, sums, record, trail, rows, history)
         played += 1
     return played

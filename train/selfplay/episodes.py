@@ -51,7 +51,7 @@ class Episodes:
         self.parts, plies = hooks.parts, (longest or rules.max_plies) + 1
         self.io = self._record(plies, hooks.OUTPUTS)
         self.trail, self.rows = np.zeros(plies, hooks.row), np.zeros(rules.max_actions, hooks.row)
-        self.past = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
+        self.history = np.zeros((rules.clock_limit + 2, rules.n_words), np.uint64)
         searches = hooks.evaluate_mover is not None
         self.box = search_record(self.game, search_options(self.game)) if searches else np.zeros(1)
         self.kernels = kernels or _kernels(model, hooks, settings)
@@ -88,7 +88,9 @@ class Episodes:
         steps, depths = self.settings.steps(first, games, self.parts), self.settings.depths(first, games)
         self.io["games"], self.io["room"] = first, room
         try:
-            return int(self.kernels.learn(self.io, self.box, *arrays, self.trail, self.rows, self.past, steps, depths))
+            return int(
+                self.kernels.learn(self.io, self.box, *arrays, self.trail, self.rows, self.history, steps, depths)
+            )
         except COMPILE_ERRORS as error:
             raise explain_failure(error, f"{self.game.name}.rules") from None
 
@@ -176,7 +178,7 @@ def require_episodes(model: Model | FrozenNet, hooks: ModelHooks, settings: Self
 
 def _kernels(model: Model | FrozenNet, hooks: ModelHooks, settings: SelfPlaySettings) -> ModuleType:
     from evallearn.compiled.specialise import announce, specialise
-    from evallearn.search.common.repetition import looking_back
+    from evallearn.search.common.repetition import repetition_kernels
 
     game, target = model.game, TARGETS[settings.target or "td"]
     rules, searches = game.rules, hooks.evaluate_mover is not None
@@ -192,7 +194,7 @@ def _kernels(model: Model | FrozenNet, hooks: ModelHooks, settings: SelfPlaySett
         hooks,
         one_ply,
         specialise(HERE / "dice_kernel.py", rules),
-        looking_back(rules),
+        repetition_kernels(rules),
         begin=policy.begin,
         choose=policy.choose,
         read_leaf=policy.read_leaf,
@@ -219,5 +221,5 @@ def _search_policy(model: Model | FrozenNet, hooks: ModelHooks, every_node: bool
     game = model.game
     assert game.rules is not None
     own = EvalKernel(params=model.arrays[2], evaluate_player=None, evaluate_mover=hooks.evaluate_mover)  # type: ignore[arg-type]  # not asked
-    searching = searching_kernels(game, own, hooks.note_node if every_node else None)
+    searching = searching_kernels(game, own, hooks.on_node if every_node else None)
     return specialise(HERE / "search_policy_kernel.py", game.rules, hooks, *searching, SCALE=half_range(game))

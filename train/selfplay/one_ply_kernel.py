@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @njit
-def begin(s, n_past, io: EpisodeRecord, box, past):
+def begin(s, n_history, io: EpisodeRecord, box, history):
     """Write the actions of `s`; return how many there are: none before a roll, -1 where the game is over."""
     if is_terminal(s):
         return np.int64(-1)

@@ -65,7 +65,7 @@ class PlainEpisodes:
         self.searches: PlainSearches | None = None
         if isinstance(model, LinearModel) or (isinstance(model, FrozenNet) and model.searches):
             self.searches = PlainSearches(self.game, self.model.evaluator, 1, self.draws)
-            self.searches.searching.note = self.model.note_node if target.learn_at == "tree" else None
+            self.searches.searching.note = self.model.on_node if target.learn_at == "tree" else None
         self.leaves, self.every_node = target.learn_at == "leaf", target.learn_at == "tree"
         self.expects = target.backup == "expectation"
         self.compares_next = self.searches is not None and target.backup == "next"
@@ -79,7 +79,7 @@ class PlainEpisodes:
     # --- looking ahead -----------------------------------------------------------------------------------------------
     def observer(self, s: State) -> int:
         """Return who sees `s`: the mover; before a roll, who will move after it."""
-        return self.game.viewer(s) if self.is_net else self.game.to_play(s)
+        return self.game.observer(s) if self.is_net else self.game.to_play(s)
 
     def value(self, s: State, player: int) -> tuple[float, list[float]]:
         """Return what `s` is worth to the player, as a share of a win: as one number, and every output."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evallearn.compiled.learning_hooks import EVERY_NODE
     from evallearn.compiled.learning_records import EpisodeRecord
     from evallearn.compiled.records import SearchContext
-    from evallearn.search.alphabeta.root_kernel import prepare, tell
+    from evallearn.search.alphabeta.root_kernel import prepare, report_node
     from evallearn.search.alphabeta.tree_kernel import value_mover
     from evallearn.search.common.principal_variation import note_line
     from evallearn.train.draws import uniform
@@ -25,11 +25,11 @@ INF = np.float32(np.inf)
 
 
 @njit
-def begin(s, past, box):
+def begin(s, history, box):
     """Write the root and its actions; False where the game is over."""
     for i, word in enumerate(s):
         box[0].words[i] = word
-    return prepare(box, past) >= 0
+    return prepare(box, history) >= 0
 
 
 @njit
@@ -67,5 +67,5 @@ def search(s, io: EpisodeRecord, ctx: SearchContext, params):
             note_line(a, 0, ctx)
     io.nodes += ctx.nodes
     if EVERY_NODE:
-        tell(s, best, np.int64(0), -INF, INF, ctx, params)
+        report_node(s, best, np.int64(0), -INF, INF, ctx, params)
     return chosen, best

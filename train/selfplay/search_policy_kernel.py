@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 @njit
-def begin(s, n_past, io: EpisodeRecord, box, past):
+def begin(s, n_history, io: EpisodeRecord, box, history):
     """Write the actions of `s`; return how many there are, or -1 where the game is over, by repetition too."""
-    if not begin_search(s, past[:n_past], box):
+    if not begin_search(s, history[:n_history], box):
         return np.int64(-1)
     return write_actions(io, box[0])
 

@@ -16,16 +16,16 @@ from evallearn.train.leaves import leaves_kernel, search_options
 TEMPLATE = Path(__file__).with_name("search_kernel.py")
 
 
-def searching_kernels(game: Game, own: EvalKernel, note_node: Hook | None) -> tuple[ModuleType, ModuleType]:
+def searching_kernels(game: Game, own: EvalKernel, on_node: Hook | None) -> tuple[ModuleType, ModuleType]:
     """Return search_kernel.py and leaves_kernel.py for an evaluator whose record is its own.
 
-    note_node(s, value, alpha, beta, params) is told of every quiet node; None: nobody is.
+    on_node(s, value, alpha, beta, params) is told of every quiet node; None: nobody is.
     """
     from evallearn.compiled.specialise import specialise
     from evallearn.search.alphabeta.compiled import kernels
 
     rules, options = game.rules, search_options(game)
     assert rules is not None
-    tree = kernels(game, own, options, False, note_node)
-    search = specialise(TEMPLATE, rules, tree, value_mover=tree.value_mover, EVERY_NODE=note_node is not None)
+    tree = kernels(game, own, options, False, on_node)
+    search = specialise(TEMPLATE, rules, tree, value_mover=tree.value_mover, EVERY_NODE=on_node is not None)
     return search, leaves_kernel(game, tree, own.evaluate_mover, options)

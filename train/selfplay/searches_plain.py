@@ -23,17 +23,17 @@ class NotingAlphaBeta(PlainAlphaBeta):
 
     def begin(self) -> None:
         self.budget, self.killers, self.history = Budget(None, None), defaultdict(list), defaultdict(int)
-        self.asked = self.leaves = self.unsound = 0
+        self.eval_calls = self.leaf_calls = self.unsound = 0
 
     def _value(
         self, s: State, depth: int, ply: int, alpha: float, beta: float, lengthened: int, passed: bool = False
     ) -> tuple[float, Line]:
         found = super()._value(s, depth, ply, alpha, beta, lengthened, passed)
         if self.note is not None and depth > 0 and not self.game.is_terminal(s):
-            self.tell(s, found[0], alpha, beta)
+            self.report_node(s, found[0], alpha, beta)
         return found
 
-    def tell(self, s: State, value: float, alpha: float, beta: float) -> None:
+    def report_node(self, s: State, value: float, alpha: float, beta: float) -> None:
         """Tell of a node where EVAL could be asked: amid exchanges it would learn that pieces are worth little."""
         left = self.options.quiescence
         if left > 0:
@@ -67,7 +67,7 @@ class PlainSearches:
             if value > best:
                 best, chosen, line = value, i, (a, *below)
         if self.searching.note is not None:
-            self.searching.tell(s, best, -math.inf, math.inf)
+            self.searching.report_node(s, best, -math.inf, math.inf)
         return chosen, best, line
 
     def leaf_of(self, s: State, line: Line) -> State:

@@ -1,4 +1,4 @@
-"""Bear-off tables: against brute force, known figures, GNU Backgammon; as a layer of an Eval; file and command."""
+"""Bear-off tables: against brute force, known figures, GNU Backgammon; as a layer of an evaluator; file and command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evallearn.agents import parse_evaluator
 from evallearn.cli.tables import command
 from evallearn.core.search import Limits
 from evallearn.errors import GameError, SpecError
-from evallearn.evaluators import LinearEval, SolvedEval
+from evallearn.evaluators import LinearEval, SolvedEval, heuristic
 from evallearn.games.backgammon import Backgammon, bearoff
 from evallearn.games.backgammon.bearoff import Bearoff, number
 from evallearn.games.backgammon.moves import CHECKERS, NO_DICE, OFF, ROLLS, Side, State, turns
@@ -35,7 +35,7 @@ def table() -> Bearoff:
 
 @pytest.fixture
 def installed(table: Bearoff, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bearoff:
-    """The tables where Evals look for them."""
+    """The tables where evaluators look for them."""
     monkeypatch.setenv("EVALLEARN_DATA", str(tmp_path))
     bearoff.save(table, bearoff.default_path())
     return table
@@ -153,9 +153,9 @@ def test_gnu_backgammon_agrees(table):
             assert table.value(own, opp) == pytest.approx(2 * p[0] - 1, abs=2e-4)
 
 
-# --- as a layer of an Eval -------------------------------------------------------------------------------------------
+# --- as a layer of an evaluator --------------------------------------------------------------------------------------
 def test_an_eval_knows_the_bear_off_and_asks_below_elsewhere(installed):
-    below = LinearEval.from_heuristic(GAME, "race")
+    below = heuristic(GAME, "race")
     evaluator = SolvedEval(below)
     s = State(side(0, 2), side(3, 1), NO_DICE, 1)
     value = installed.value(s.own, s.opp)
@@ -164,22 +164,24 @@ def test_an_eval_knows_the_bear_off_and_asks_below_elsewhere(installed):
         assert evaluator.evaluate(other, 0) == below.evaluate(other, 0)
 
 
-def test_both_floors_agree_to_the_last_bit(installed):
-    """Each move of a rollout is chosen, and its luck judged, by what the Eval says of every move and every roll."""
+def test_both_backends_agree_to_the_last_bit(installed):
+    """Each move of a rollout is chosen, and its luck judged, by what the evaluator says of every move and every roll."""
     evaluator, rng = parse_evaluator("solved:handwritten:race", GAME), random.Random(6)
     assert isinstance(evaluator, SolvedEval)
     for most in (3, 6, 15):
         own, opp = random_side(rng, most), random_side(rng, most)
         s = State(side(0, 1, 2, 3, 4, 5) if most == 15 else own, opp, NO_DICE, most % 2)  # one with the gammon
-        plain, compiled = (DiceRollout(GAME, evaluator, s, 0, 5, 3, floor)(range(2)) for floor in ("plain", "compiled"))
+        plain, compiled = (
+            DiceRollout(GAME, evaluator, s, 0, 5, 3, backend)(range(2)) for backend in ("python", "compiled")
+        )
         assert plain == compiled
 
 
 @pytest.mark.long
-def test_both_floors_of_a_search_agree_to_the_last_bit(installed):
+def test_both_backends_of_a_search_agree_to_the_last_bit(installed):
     evaluator, rng = parse_evaluator("solved:handwritten:race", GAME), random.Random(6)
     assert isinstance(evaluator, SolvedEval)
-    searches = [Expectiminimax(GAME, evaluator, floor=floor) for floor in ("plain", "compiled")]
+    searches = [Expectiminimax(GAME, evaluator, backend=backend) for backend in ("python", "compiled")]
     for most in (3, 6, 15):
         for player in (0, 1):
             own, opp = random_side(rng, most), random_side(rng, most)

@@ -1,4 +1,4 @@
-"""The benchmark of backgammon: pubeval on both floors, what the figures count, what is refused, what may be absent."""
+"""The benchmark of backgammon: pubeval on both backends, what the figures count, what is refused, what may be absent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evallearn import get_game, parse_agent
 from evallearn.agents import RandomAgent
 from evallearn.core.game import CHANCE
 from evallearn.errors import DataError
-from evallearn.evaluators import LinearEval, save_evaluator
+from evallearn.evaluators import LinearEval, save
 from evallearn.games.othello import Othello
 
 FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"
@@ -49,7 +49,7 @@ def decisions(n: int) -> list:
 
 
 # --- pubeval ---------------------------------------------------------------------------------------------------------
-def test_pubeval_moves_alike_on_both_floors(scripts):
+def test_pubeval_moves_alike_on_both_backends(scripts):
     _, pubeval = scripts
     weights = made_up_weights()
     agent = pubeval.PubevalAgent(GAME, weights)
@@ -168,6 +168,6 @@ def test_bad_input_ends_with_2(scripts, monkeypatch, tmp_path, capsys, words, me
 def test_evals_of_other_games_are_refused(scripts, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(scripts[0], "needed", lambda name: tmp_path)
     monkeypatch.setattr(scripts[0], "read_weights", lambda folder: made_up_weights())
-    path = save_evaluator(LinearEval.zero(Othello()), tmp_path / "o.safetensors")
+    path = save(LinearEval.zero(Othello()), tmp_path / "o.safetensors")
     assert scripts[0].main(["pubeval", str(path)]) == 2
-    assert "is an Eval of othello: this benchmark plays backgammon" in capsys.readouterr().err
+    assert "is an evaluator of othello: this benchmark plays backgammon" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What an Eval sees of backgammon: both sets of features, shots counted by brute force, heuristics."""
+"""What an evaluator sees of backgammon: both sets of features, shots counted by brute force, heuristics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playing import random_game
 
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import Game
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import heuristic
 from evallearn.games.backgammon import Backgammon
 from evallearn.games.backgammon.features import shots
 from evallearn.games.backgammon.moves import NO_DICE, ROLLS, State, turns
@@ -190,14 +190,14 @@ def test_tesauro_inputs_of_bar_and_off():
 
 def test_race_heuristics_of_both_sets_agree_on_made_points():
     # Tesauro's inputs can not tell a blot that is out of reach, so only positions without blots compare.
-    rich, tesauro = LinearEval.from_heuristic(GAME, "race"), LinearEval.from_heuristic(TESAURO, "race")
+    rich, tesauro = heuristic(GAME, "race"), heuristic(TESAURO, "race")
     for own, opp in (("24:2 13:5 8:3 6:5", "1:2 12:5 17:3 19:5"), ("bar:2 6:8", "12:5 24:4"), ("4:3 2:5", "20:2")):
         assert tesauro.evaluate(position(own, opp), 0) == pytest.approx(rich.evaluate(position(own, opp), 0), abs=1e-5)
 
 
-# --- both floors -----------------------------------------------------------------------------------------------------
+# --- both backends ---------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", [GAME, TESAURO], ids=["rich", "tesauro"])
-def test_floors_agree_on_any_arrangement(game):
+def test_backends_agree_on_any_arrangement(game):
     for seed in range(100):
         s = random_state(random.Random(seed))
         for player in (0, 1):
@@ -209,7 +209,7 @@ def test_floors_agree_on_any_arrangement(game):
 def points_per_game(game: Game, name: str, games: int) -> float:
     """What the heuristic wins from random play by choosing the best afterstate; each begins half of the games."""
     rng, fast, total = random.Random(2026), compiled(game), 0.0
-    eval_ = LinearEval.from_heuristic(fast, name)
+    eval_ = heuristic(fast, name)
     for n in range(games):
         s = fast.initial()
         while not fast.is_terminal(s):

@@ -1,4 +1,4 @@
-"""Backgammon: rules, scoring, both floors, the reference counts, OpenSpiel."""
+"""Backgammon: rules, scoring, both backends, the reference counts, OpenSpiel."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def plays(s: State) -> list[str]:
 def test_first_roll_is_never_a_double():
     s = GAME.initial()
     assert GAME.to_play(s) == CHANCE
-    assert GAME.viewer(s) == 0
+    assert GAME.observer(s) == 0
     assert GAME.actions(s) == ()
     assert len(GAME.chances(s)) == 15
     assert all(roll // 10 > roll % 10 and p == 1 / 15 for roll, p in GAME.chances(s))
@@ -59,7 +59,7 @@ def test_turns_alternate_and_dice_are_rolled_between():
     rolled = GAME.result(GAME.initial(), 31)
     s = GAME.result(rolled, GAME.action_from_text(rolled, "8/5 6/5"))
     assert (GAME.to_play(s), s.player, s.dice) == (CHANCE, 1, NO_DICE)
-    assert (GAME.viewer(s), s.own) == (1, START)
+    assert (GAME.observer(s), s.own) == (1, START)
     assert (s.opp[8], s.opp[6], s.opp[5]) == (2, 4, 2)
 
 
@@ -246,30 +246,30 @@ def test_keys_are_distinct():
     assert len(keys) == len(seen)
 
 
-# --- both floors -----------------------------------------------------------------------------------------------------
-def same_on_both_floors(s: State) -> None:
+# --- both backends ---------------------------------------------------------------------------------------------------
+def same_on_both_backends(s: State) -> None:
     found = compiled().actions(s)
     assert list(found) == list(GAME.actions(s))
     assert [compiled().result(s, a) for a in found] == [GAME.result(s, a) for a in found]
 
 
-def test_floors_agree_on_any_arrangement():
+def test_backends_agree_on_any_arrangement():
     for seed in range(150):
-        same_on_both_floors(random_state(random.Random(seed)))
+        same_on_both_backends(random_state(random.Random(seed)))
 
 
 @pytest.mark.long
-def test_floors_agree_on_many_arrangements():
+def test_backends_agree_on_many_arrangements():
     for seed in range(8000):
-        same_on_both_floors(random_state(random.Random(-1 - seed)))
+        same_on_both_backends(random_state(random.Random(-1 - seed)))
 
 
 @pytest.mark.parametrize("game", [GAME, TESAURO], ids=["rich", "tesauro"])
-def test_uncompiled_rules_equal_the_plain_floor(game):
+def test_uncompiled_rules_equal_the_plain_backend(game):
     for s, _ in islice(random_game(11), 0, None, 3):
-        playing.compare_floors(game, s)
+        playing.compare_backends(game, s)
     for seed in range(30):
-        playing.compare_floors(game, random_state(random.Random(seed))._replace(dice=NO_DICE))
+        playing.compare_backends(game, random_state(random.Random(seed))._replace(dice=NO_DICE))
 
 
 CROWDED = "3 4 6 8 9 11 12 14 15 17 18 20 21 23 24"
@@ -283,9 +283,9 @@ def test_max_actions_bounds_the_most_crowded_position():
 
 # --- others' counts --------------------------------------------------------------------------------------------------
 @needs_reference
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_afterstates_equal_those_of_gnu_backgammon(floor):
-    game = GAME if floor == "plain" else compiled()
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_afterstates_equal_those_of_gnu_backgammon(backend):
+    game = GAME if backend == "python" else compiled()
     with (REFERENCE / "legal_counts.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 1000

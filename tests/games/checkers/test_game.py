@@ -1,4 +1,4 @@
-"""Checkers: rules, draws, features, both floors, OpenSpiel."""
+"""Checkers: rules, draws, features, both backends, OpenSpiel."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_a_win_with_the_eightieth_ply_is_a_win():
     s = after("B:W13:B6,K14:H79", "14-9")
     assert s.clock == 80
     assert GAME.utility(s, 0) == 1.0
-    playing.compare_floors(GAME, State(*s[:5]))
+    playing.compare_backends(GAME, State(*s[:5]))
 
 
 def test_third_occurrence_is_a_draw():
@@ -235,12 +235,12 @@ def test_illegal_actions_say_why(position, action, message):
     assert message in str(error.value)
 
 
-# --- both floors -----------------------------------------------------------------------------------------------------
-def test_floors_agree_on_scattered_pieces():
+# --- both backends ---------------------------------------------------------------------------------------------------
+def test_backends_agree_on_scattered_pieces():
     circles = 0
     for seed in range(250):
         s = scattered(seed)
-        playing.compare_floors(GAME, s)
+        playing.compare_backends(GAME, s)
         circles += len(routes(s)) > len(moves(s))
     assert circles >= 5  # positions where two routes are one action
 
@@ -258,7 +258,7 @@ def test_keys_know_the_mover_and_not_the_clock():
     assert len(hashed) == len(seen)
 
 
-# --- what an Eval sees -----------------------------------------------------------------------------------------------
+# --- what an evaluator sees ------------------------------------------------------------------------------------------
 def test_features_of_known_positions():
     assert features("B:W21-32:B1-12") == {"move": -1}  # at the start White has the move
     # Black's man on 28 stands in the dog hole without a step; 1 and 3 hold the bridge; White's man can step to 27.

@@ -37,7 +37,7 @@ def test_texts_read_back(seed):
 
 def test_history_is_written_as_moves():
     s = GAME.from_text("B:WK32:BK1,9:H4 moves 1-6 32-27 6-1")
-    assert (s.clock, len(s.past)) == (7, 3)
+    assert (s.clock, len(s.history)) == (7, 3)
     assert GAME.to_text(s) == "B:WK32:BK1,9:H4 moves 1-6 32-27 6-1"
     assert GAME.to_text(State(*s[:5])) == "W:WK27:BK1,9:H7"
     assert GAME.to_text(GAME.from_text("B:WK32:BK1,9:H4 moves 1-6 32-27 9-13")) == "W:WK27:BK6,13"
@@ -97,7 +97,7 @@ def test_history_that_is_not_one_of_play_is_refused():
     s = GAME.from_text("B:WK32:BK1")
     other = GAME.from_text("W:WK32:BK9:H1")
     with pytest.raises(BadNotation, match="no move leads from 'B:WK32:BK1' to 'W:WK32:BK9:H1'"):
-        GAME.to_text(other._replace(past=(encode(s),)))
+        GAME.to_text(other._replace(history=(encode(s),)))
 
 
 SQUARES = st.integers(1, 32).map(str)

@@ -60,7 +60,7 @@ def random_positions(pieces: int, n: int, seed: int) -> Iterator[State]:
 
 
 def check_against_successors(table: EndgameTable, s: State) -> None:
-    """The value on the plain floor: the best of what the moves lead to."""
+    """The value on the Python backend: the best of what the moves lead to."""
     children = [table.value(play(s, move)) for move in moves(s)]
     assert table.value(s) == max([-value for value in children if value is not None], default=-1), GAME.to_text(s)
 

@@ -1,4 +1,4 @@
-"""Chess: static exchange evaluation and the noisy moves, on both floors."""
+"""Chess: static exchange evaluation and the noisy moves, on both backends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _words_wrap_around():
 
 
 def compiled_exchange(s: State, a: int) -> int:
-    """The most that the compiled floor says the exchange wins."""
+    """The most that the compiled backend says the exchange wins."""
     word = GAME.rules.State(*map(np.uint64, GAME.encode(s)))
     return max(least for least in range(-101, 20) if exchange_wins(word, a, least))
 
@@ -130,4 +130,4 @@ def test_noisy_moves_of_known_positions(text, names):
     s = GAME.from_text(text)
     found = [GAME.action_to_text(s, a) for a in GAME.noisy_actions(s)]
     assert found == names
-    playing.compare_floors(GAME, s)
+    playing.compare_backends(GAME, s)

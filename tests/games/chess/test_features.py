@@ -1,4 +1,4 @@
-"""Chess: what an Eval sees."""
+"""Chess: what an evaluator sees."""
 
 from __future__ import annotations
 

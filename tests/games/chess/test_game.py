@@ -1,4 +1,4 @@
-"""Chess: moves, the end of the game, history, both floors."""
+"""Chess: moves, the end of the game, history, both backends."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_moves_are_ordered_by_gain_then_piece_then_number():
 )
 def test_castling_needs_rights_room_and_safety(text, castles):
     assert {name for name in moves(text) if name in ("e1g1", "e1c1", "e8g8", "e8c8")} == castles
-    playing.compare_floors(GAME, read(text))
+    playing.compare_backends(GAME, read(text))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_castling_needs_rights_room_and_safety(text, castles):
 def test_castling_rights_are_lost(played, left):
     s = play("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", *played)
     assert s.position.castling == left
-    playing.compare_floors(GAME, s)
+    playing.compare_backends(GAME, s)
 
 
 def test_castling_moves_both_pieces():
@@ -133,8 +133,8 @@ def test_en_passant_square_stands_only_where_a_capture_is_legal(text, double_ste
     s = play(text, double_step)
     assert {m for m in map(uci, GAME.actions(s)) if m in ("c5d6", "e5d6")} == takers
     assert (s.position.en_passant != 0) == bool(takers)
-    playing.compare_floors(GAME, read(text))
-    playing.compare_floors(GAME, s)
+    playing.compare_backends(GAME, read(text))
+    playing.compare_backends(GAME, s)
 
 
 def test_all_four_promotions_by_step_and_by_capture():
@@ -144,17 +144,17 @@ def test_all_four_promotions_by_step_and_by_capture():
 
 @pytest.mark.parametrize("file", range(8))
 @pytest.mark.parametrize("player", "wb")
-def test_promotions_on_every_file_are_alike_on_both_floors(file, player):
+def test_promotions_on_every_file_are_alike_on_both_backends(file, player):
     row = f"{file or ''}P{7 - file or ''}"
     board = f"8/{row}/8/8/3k4/8/3K4/8" if player == "w" else f"8/3k4/8/3K4/8/8/{row.lower()}/8"
     assert sum(len(name) == 5 for name in moves(f"{board} {player}")) == 4
-    playing.compare_floors(GAME, read(f"{board} {player}"))
+    playing.compare_backends(GAME, read(f"{board} {player}"))
 
 
 def test_most_moves_fit():
     s = read(MOST_MOVES)
     assert len(GAME.actions(s)) == 218 <= GAME.rules.max_actions
-    playing.compare_floors(GAME, s)
+    playing.compare_backends(GAME, s)
 
 
 def test_double_check_leaves_the_king_alone_to_move():
@@ -167,7 +167,7 @@ def test_mate_is_lost_for_the_mover():
     assert GAME.is_terminal(s)
     assert GAME.actions(s) == ()
     assert (GAME.utility(s, 0), GAME.utility(s, 1)) == (-1.0, 1.0)
-    playing.compare_floors(GAME, s)
+    playing.compare_backends(GAME, s)
 
 
 @pytest.mark.parametrize("text", ["7k/5Q2/6K1/8/8/8/8/8 b", "k7/8/1Q6/8/8/8/8/K7 b", "8/8/8/8/8/5k2/5p2/5K2 w"])
@@ -176,7 +176,7 @@ def test_stalemate_is_a_draw(text):
     assert GAME.is_terminal(s)
     assert (GAME.utility(s, 0), GAME.utility(s, 1)) == (0.0, 0.0)
     assert GAME.board(s).endswith("a draw: stalemate")
-    playing.compare_floors(GAME, s)
+    playing.compare_backends(GAME, s)
 
 
 def test_fifty_moves_decide():
@@ -186,7 +186,7 @@ def test_fifty_moves_decide():
     assert GAME.is_terminal(after)
     assert GAME.utility(after, 0) == 0.0
     assert GAME.board(after).endswith("a draw: fifty moves without a capture or a pawn move")
-    playing.compare_floors(GAME, before)
+    playing.compare_backends(GAME, before)
     assert not GAME.is_terminal(play("7k/8/8/8/8/8/Rp6/K7 w - - 99 80", "Rxb2"))  # a capture starts the clock anew
 
 
@@ -245,7 +245,7 @@ def test_insufficient_material_is_a_draw(text, drawn):
     s = read(text)
     assert GAME.is_terminal(s) == drawn
     assert ("insufficient material" in GAME.board(s)) == drawn
-    playing.compare_floors(GAME, s)
+    playing.compare_backends(GAME, s)
 
 
 # --- history ---------------------------------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def test_board_shows_coordinates_and_mover():
     assert GAME.board(GAME.from_text("startpos moves f3 e5 g4 Qh4#")).endswith("\nWhite is mated: Black has won")
 
 
-# --- both floors -----------------------------------------------------------------------------------------------------
+# --- both backends ---------------------------------------------------------------------------------------------------
 TRICKY = (
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
     "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
@@ -318,16 +318,16 @@ TRICKY = (
 
 
 @pytest.mark.parametrize("text", TRICKY)
-def test_floors_agree_on_tricky_positions_and_one_ply_on(text):
+def test_backends_agree_on_tricky_positions_and_one_ply_on(text):
     s = GAME.from_text(text)
-    playing.compare_floors(GAME, s)
+    playing.compare_backends(GAME, s)
     for a in GAME.actions(s)[::4]:
-        playing.compare_floors(GAME, GAME.result(s, a))
+        playing.compare_backends(GAME, GAME.result(s, a))
 
 
-def test_floors_agree_on_a_random_game():
+def test_backends_agree_on_a_random_game():
     for s, _ in random_game(11)[::3]:
-        playing.compare_floors(GAME, s)
+        playing.compare_backends(GAME, s)
 
 
 def test_compiled_game_equals_plain_game():
@@ -344,13 +344,13 @@ def test_compiled_game_equals_plain_game():
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(40))
-def test_floors_agree_on_random_games(seed):
+def test_backends_agree_on_random_games(seed):
     for s, _ in random_game(seed):
-        playing.compare_floors(GAME, s)
+        playing.compare_backends(GAME, s)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_sliders_see_the_same_on_both_floors(seed):
+def test_sliders_see_the_same_on_both_backends(seed):
     rng = np.random.default_rng(seed)
     taken = rng.random(64) < rng.choice([0.1, 0.3, 0.6])
     for square in range(64):
@@ -365,7 +365,7 @@ def test_keys_are_those_of_positions():
     states = [s for seed in range(2) for s, _ in random_game(seed)]
     assert len({int(key(uncompiled(s))) for s in states}) == len({s.position for s in states})
     s = GAME.from_text("startpos moves Nf3")
-    assert key(uncompiled(s)) == key(uncompiled(s._replace(clock=50, number=70, past=())))
+    assert key(uncompiled(s)) == key(uncompiled(s._replace(clock=50, number=70, history=())))
     one, other = (GAME.from_text(f"r3k2r/8/8/8/8/8/8/R3K2R w {rights} - 0 1") for rights in ("KQkq", "KQk"))
     assert key(uncompiled(one)) != key(uncompiled(other))
 

@@ -1,4 +1,4 @@
-"""Chess by the lecture's numbers: what they are, that both floors agree, and that nothing else changed for it."""
+"""Chess by the lecture's numbers: what they are, that both backends agree, and that nothing else changed for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evallearn.core.game import Game, Heuristic
 from evallearn.core.search import Limits
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import SpecError
-from evallearn.evaluators import LinearEval, load_evaluator, zoo_file
+from evallearn.evaluators import heuristic, load_evaluator, zoo_file
 from evallearn.evaluators.features import feature_hash
 from evallearn.games.chess import Chess
 from evallearn.insight import explain
@@ -34,7 +34,7 @@ CLOSED = "4k1n1/8/8/p1p1p1p1/P1P1P1P1/8/8/2B1K3 w - - 0 1"
 
 def parts(text: str) -> dict[str, float]:
     """{feature: what it adds, in pawns, to the player to move}, without what adds nothing."""
-    found = explain(LinearEval.from_heuristic(GAME, "lecture"), GAME.from_text(text))
+    found = explain(heuristic(GAME, "lecture"), GAME.from_text(text))
     assert found.raw == sum(p.effect for p in found.parts)
     return {p.name: p.effect for p in found.parts if p.effect}
 
@@ -60,7 +60,7 @@ def test_the_lectures_numbers_in_pawns(text: str, expected: dict[str, float]) ->
 
 
 def test_a_knight_is_worth_more_where_the_position_is_closed() -> None:
-    evaluator = LinearEval.from_heuristic(GAME, "lecture")
+    evaluator = heuristic(GAME, "lecture")
     even, worse = (evaluator.evaluate(GAME.from_text(text), 0) for text in (OPEN, CLOSED))
     assert worse < even == 0
 
@@ -82,28 +82,28 @@ def test_explain_shows_them_at_the_terminal(
     assert " +0.125     |█     +0.120     |█" in capsys.readouterr().out  # side by side in one unit
 
 
-# --- both floors -----------------------------------------------------------------------------------------------------
-def test_floors_agree() -> None:
+# --- both backends ---------------------------------------------------------------------------------------------------
+def test_backends_agree() -> None:
     for seed in range(3):
         for s, _ in islice(playing.random_game(CompiledGame(GAME), seed), seed, 120, 3):
             if not GAME.is_terminal(s):
-                playing.compare_floors(LECTURE, s)
+                playing.compare_backends(LECTURE, s)
     for text in (OPEN, CLOSED, CLOSED.replace(" w ", " b ")):
-        playing.compare_floors(LECTURE, LECTURE.from_text(text))
+        playing.compare_backends(LECTURE, LECTURE.from_text(text))
 
 
 def test_the_compiled_eval_says_the_same() -> None:
-    evaluator = LinearEval.from_heuristic(GAME, "lecture")
+    evaluator = heuristic(GAME, "lecture")
     states = [GAME.from_text(text) for text in (OPEN, CLOSED, CLOSED.replace(" w ", " b "))]
     found = evaluator.evaluate_batch(states, [0, 0, 0]).tolist()
     assert found == [evaluator.evaluate(s, 0) for s in states]
 
 
 @pytest.mark.long
-def test_a_search_answers_the_same_on_both_floors() -> None:
+def test_a_search_answers_the_same_on_both_backends() -> None:
     s = GAME.from_text("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/6N1 w - - 0 1")
-    evaluator = LinearEval.from_heuristic(GAME, "lecture")
-    plain, fast = (AlphaBeta(GAME, evaluator, floor=f).search(s, Limits(depth=3)) for f in ("plain", "compiled"))
+    evaluator = heuristic(GAME, "lecture")
+    plain, fast = (AlphaBeta(GAME, evaluator, backend=f).search(s, Limits(depth=3)) for f in ("python", "compiled"))
     assert (plain.action, plain.value, plain.pv, plain.nodes) == (fast.action, fast.value, fast.pv, fast.nodes)
 
 
@@ -111,13 +111,13 @@ def test_the_compiled_game_shows_the_other_view_too() -> None:
     s = GAME.from_text(CLOSED)
     seen = CompiledGame(GAME).seen_as(LECTURE.name)
     assert list(seen.features(s, 0)) == list(LECTURE.features(s, 0)) == [0, -1, 1, 0, 0, 0, -4]
-    assert LinearEval.from_heuristic(CompiledGame(GAME), "lecture").game.name == LECTURE.name
+    assert heuristic(CompiledGame(GAME), "lecture").game.name == LECTURE.name
 
 
 # --- an agent like any other ------------------------------------------------------------------------------------------
 def test_it_plays_chess_by_its_plain_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     s = GAME.from_text("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1")
-    agent = parse_agent("alphabeta,floor=plain:handwritten:lecture@depth=1", GAME)
+    agent = parse_agent("alphabeta,backend=python:handwritten:lecture@depth=1", GAME)
     assert GAME.action_to_text(s, agent.choose(s, seed=1).action) == "exd5"
     assert any(name.startswith("handwritten:lecture@") for name in known_agents(GAME, Limits(depth=1), tmp_path))
     for other in ("material", "positional"):
@@ -136,7 +136,7 @@ def test_quality_measures_it_on_a_suite_of_chess() -> None:
         for s, a in zip(states, taken, strict=True)
     ]
     suite, settings = Suite(GAME, tuple(items), "by hand"), QualitySettings(swing_depth=0, games=0)
-    found = assess(LinearEval.from_heuristic(GAME, "lecture"), suite, settings).measured
+    found = assess(heuristic(GAME, "lecture"), suite, settings).measured
     assert found.agreement is not None
     assert found.agreement.value == 1.0
 
@@ -178,7 +178,7 @@ def test_a_unit_scales_the_weights_and_nothing_else() -> None:
         }
 
     game = Halves()
-    whole, half = (LinearEval.from_heuristic(game, name) for name in game.heuristics)
+    whole, half = (heuristic(game, name) for name in game.heuristics)
     assert (whole.weights == half.weights).all()
     s = game.from_text("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
     assert [explain(e, s).parts[0].weight for e in (whole, half)] == [0.25, 0.5]

@@ -38,18 +38,18 @@ def plain_perft(p: Position, depth: int) -> int:
     return len(moves) if depth == 1 else sum(plain_perft(play(p, a), depth - 1) for a in moves)
 
 
-def test_plain_floor_counts_as_published():
+def test_plain_backend_counts_as_published():
     assert [plain_perft(read_fen(START_FEN).position, depth) for depth in (1, 2, 3)] == START_COUNTS[:3]
     assert [plain_perft(read_fen(KIWIPETE).position, depth) for depth in (1, 2)] == KIWIPETE_COUNTS[:2]
 
 
-def test_compiled_floor_counts_as_published():
+def test_compiled_backend_counts_as_published():
     assert counts(START_FEN, 4) == START_COUNTS[:4]
     assert counts(KIWIPETE, 3) == KIWIPETE_COUNTS[:3]
 
 
 @pytest.mark.long
-def test_compiled_floor_counts_as_published_deep():
+def test_compiled_backend_counts_as_published_deep():
     assert counts(START_FEN, 6) == START_COUNTS
     assert counts(KIWIPETE, 5) == KIWIPETE_COUNTS
 
@@ -103,6 +103,6 @@ def test_whole_suite_counts_as_published_to_depth_5():
 
 @needs_reference
 @pytest.mark.long
-def test_plain_floor_counts_the_whole_suite_to_depth_3():
+def test_plain_backend_counts_the_whole_suite_to_depth_3():
     for fen, expected in suite():
         assert plain_perft(read_fen(fen).position, 3) == expected[3], fen

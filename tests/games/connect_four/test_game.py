@@ -1,4 +1,4 @@
-"""Connect Four: rules, notation, features, both floors."""
+"""Connect Four: rules, notation, features, both backends."""
 
 from __future__ import annotations
 

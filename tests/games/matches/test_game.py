@@ -1,4 +1,4 @@
-"""Matches: rules, parameters, notation, features, both floors, the exact solution."""
+"""Matches: rules, parameters, notation, features, both backends, the exact solution."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def test_board_shows_piles_counts_and_mover():
     assert GAME.board(GAME.from_text("255")).splitlines()[0] == "1 (255) " + "||||| " * 12 + "..."
 
 
-# --- features and floors ---------------------------------------------------------------------------------------------
+# --- features and backends -------------------------------------------------------------------------------------------
 def features(text: str, player: int = 0) -> list[float]:
     return list(GAME.features(GAME.from_text(text), player))
 
@@ -268,16 +268,16 @@ def test_nim_heuristic_knows_the_value():
             assert (sum(w * seen[name] for name, w in nim[GAME.phase(s)].items()) > 0) == closed_form(s)
 
 
-def test_floors_agree_on_any_position():
+def test_backends_agree_on_any_position():
     rng = random.Random(3)
     for _ in range(40):
-        playing.compare_floors(GAME, any_position(rng, most=12))
-    playing.compare_floors(GAME, State(pack([255] * 8), 255, 1))  # max_actions of them
+        playing.compare_backends(GAME, any_position(rng, most=12))
+    playing.compare_backends(GAME, State(pack([255] * 8), 255, 1))  # max_actions of them
 
 
 @pytest.mark.parametrize("game", [Matches("1", 1), Matches("40-1-2-30-1-1-1-255", 255)], ids=lambda g: g.name)
 def test_contract_is_kept_for_other_parameters(game):
-    assert check_game(game, games=3).floors == ("plain", "compiled")
+    assert check_game(game, games=3).backends == ("python", "compiled")
 
 
 def test_no_game_is_longer_than_max_plies():

@@ -1,4 +1,4 @@
-"""Othello: rules, passes, notation, features, both floors."""
+"""Othello: rules, passes, notation, features, both backends."""
 
 from __future__ import annotations
 
@@ -223,10 +223,10 @@ def test_stable_discs_grow_from_the_corners(discs, expected):
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(0, 1))
-def test_compiled_floor_equals_plain_floor_on_any_board(discs, colours, fewer, player):
+def test_compiled_backend_equals_plain_backend_on_any_board(discs, colours, fewer, player):
     """Boards from the ends of the range too: full ones, empty ones, all edges."""
     discs &= fewer | colours
-    playing.compare_floors(GAME, State(discs & colours, discs & ~colours, player))
+    playing.compare_backends(GAME, State(discs & colours, discs & ~colours, player))
 
 
 def test_keys_depend_on_the_discs_alone():

@@ -10,7 +10,7 @@ import pytest
 from playing import random_game
 from scripts import benchmark
 
-from evallearn.evaluators import LinearEval, PatternEval, save_evaluator
+from evallearn.evaluators import PatternEval, heuristic, save
 from evallearn.evaluators.layout import Layout
 from evallearn.games.othello import Othello
 from evallearn.games.othello.rules import State
@@ -84,6 +84,6 @@ def test_unknown_players_and_other_evals_are_refused(league, tmp_path, capsys):
     assert league.main(["SHW"]) == 2
     assert "unknown player or file 'SHW'" in capsys.readouterr().err
     path = tmp_path / "linear.safetensors"
-    save_evaluator(LinearEval.from_heuristic(GAME, "mobility"), path)
+    save(heuristic(GAME, "mobility"), path)
     assert league.main([str(path)]) == 2
-    assert "linear.safetensors is a linear Eval, and this league plays only patterns" in capsys.readouterr().err
+    assert "linear.safetensors is a linear evaluator, and this league plays only patterns" in capsys.readouterr().err

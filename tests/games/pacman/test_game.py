@@ -1,4 +1,4 @@
-"""Pacman: rules, parameters, features, both floors."""
+"""Pacman: rules, parameters, features, both backends."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def test_texts_read_back(maze):
             assert game.action_from_text(s, game.action_to_text(s, a)) == a
 
 
-# --- what an Eval sees -----------------------------------------------------------------------------------------------
+# --- what an evaluator sees ------------------------------------------------------------------------------------------
 def test_features_of_a_known_position():
     s = GAME.from_text("%%%%%%%%%/%P-.-.o-%/%-%%%%%%%/%--.---%%/%%%%%%%%% ghosts=h2W,g4-!5,e4- score=37 moves=60")
     found = features(s)
@@ -271,10 +271,10 @@ def test_ghosts_are_counted_by_their_distance_through_the_maze():
     assert (behind["ghosts_4"], behind["territory"]) == (0, 2)
 
 
-# --- both floors -----------------------------------------------------------------------------------------------------
+# --- both backends ---------------------------------------------------------------------------------------------------
 def compare(game: Pacman, fast: CompiledGame, s: State) -> None:
-    """The rules run uncompiled, and compiled, against the plain floor."""
-    playing.compare_floors(game, s)
+    """The rules run uncompiled, and compiled, against the Python backend."""
+    playing.compare_backends(game, s)
     assert (fast.is_terminal(s), fast.to_play(s)) == (game.is_terminal(s), game.to_play(s))
     assert [fast.result(s, b) for b in fast.actions(s)] == [game.result(s, b) for b in game.actions(s)]
     if game.is_terminal(s):
@@ -284,7 +284,7 @@ def compare(game: Pacman, fast: CompiledGame, s: State) -> None:
 
 
 @pytest.mark.parametrize("maze", [*MAZES, FOUR_GHOSTS])
-def test_floors_agree_along_games(maze):
+def test_backends_agree_along_games(maze):
     game = Pacman(maze=maze)
     fast = CompiledGame(game)
     for seed in range(3):
@@ -313,7 +313,7 @@ RARE = {
 
 
 @pytest.mark.parametrize("text", RARE.values(), ids=RARE)
-def test_floors_agree_where_random_games_seldom_go(text):
+def test_backends_agree_where_random_games_seldom_go(text):
     cells, _, rest = text.partition(" ")
     s = corridor(cells, rest)
     compare(GAME, CompiledGame(GAME), s)
@@ -321,7 +321,7 @@ def test_floors_agree_where_random_games_seldom_go(text):
         compare(GAME, CompiledGame(GAME), GAME.result(s, a))
 
 
-def test_keys_are_distinct_and_the_same_on_both_floors():
+def test_keys_are_distinct_and_the_same_on_both_backends():
     seen = {s for maze in MAZES for s, _ in playing.random_game(Pacman(maze=maze), 5)}
     fast = CompiledGame(GAME)
     words = {s: GAME.rules.State(*map(np.uint64, GAME.encode(s))) for s in seen}

@@ -1,4 +1,4 @@
-"""Pacman's ghosts apart and at random: who plays them, what they get, both floors, and the lectures' trapped Pacman."""
+"""Pacman's ghosts apart and at random: who plays them, what they get, both backends, and the lectures' trapped Pacman."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evallearn.cli import run
 from evallearn.core.game import CHANCE, Game
 from evallearn.core.search import Limits
 from evallearn.errors import BadNotation, IllegalAction, SpecError
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import LinearEval, heuristic
 from evallearn.evaluators.features import feature_hash
 from evallearn.games.pacman.game import EAST, NORTH, SOUTH, STOP, WEST, Pacman
 from evallearn.games.pacman.seats import APART, RANDOM, catcher
@@ -38,7 +38,7 @@ def corridor(cells: str, rest: str, game: Game = APART_GAME) -> State:
 
 
 def by_score(game: Game) -> LinearEval:
-    return LinearEval.from_heuristic(game, "score")
+    return heuristic(game, "score")
 
 
 # --- who plays -------------------------------------------------------------------------------------------------------
@@ -96,16 +96,16 @@ def test_who_catches_pacman_gets_what_that_costs_him(
     assert APART_GAME.is_terminal(s)
     assert tuple(APART_GAME.utility(s, p) for p in range(3)) == utilities
     assert {APART_GAME.bounds(s, p) for p in range(3)} == {(float(u), float(u)) for u in utilities}
-    playing.compare_floors(APART_GAME, s)
+    playing.compare_backends(APART_GAME, s)
     assert RANDOM_GAME.utility(s, 0) == utilities[0]
-    playing.compare_floors(RANDOM_GAME, s)
+    playing.compare_backends(RANDOM_GAME, s)
 
 
 def test_the_catcher_is_known_from_any_position() -> None:
     for turn, number in ((0, 2), (1, 1), (2, 1)):
         s = corridor("-P-.-", f"ghosts=c2W,c2W turn={turn} caught")
         assert catcher(s) == number
-        playing.compare_floors(APART_GAME, s)
+        playing.compare_backends(APART_GAME, s)
     assert catcher(APART_GAME.initial()) == 0
 
 
@@ -122,7 +122,7 @@ def test_a_single_ghost_apart_is_the_same_game() -> None:
             assert theirs.value == pytest.approx(ours.value, abs=0.01)
 
 
-# --- what an Eval sees, texts, both floors --------------------------------------------------------------------------
+# --- what an evaluator sees, texts, both backends --------------------------------------------------------------------
 def test_a_ghost_sees_how_near_it_and_its_rivals_are() -> None:
     s = APART_GAME.from_text("%%%%%%%%/%P-.---%/%-%%%%%%/%-----%%/%%%%%%%% ghosts=g2-,c4-")
     seen = [dict(zip(APART_GAME.feature_names, APART_GAME.features(s, p), strict=True)) for p in range(3)]
@@ -132,23 +132,23 @@ def test_a_ghost_sees_how_near_it_and_its_rivals_are() -> None:
     found = [APART_GAME.features(scared, p)[-2:] for p in range(3)]
     assert found == [(0, 0), (3, 0), (0, 3)]
     for t in (s, scared):
-        playing.compare_floors(APART_GAME, t)
+        playing.compare_backends(APART_GAME, t)
     assert RANDOM_GAME.features(s, 0) == Pacman().features(s, 0)
 
 
 @pytest.mark.parametrize("ghosts", [APART, RANDOM])
 @pytest.mark.parametrize("maze", ["maze=small", "maze=two_ghosts", "maze=trapped,moves=12"])
 def test_the_contract_is_kept(maze: str, ghosts: str) -> None:
-    """Rules, features, texts and words on both floors, and the bounds of every player."""
-    assert check_game(get_game(f"pacman,{maze},ghosts={ghosts}"), games=3, every=5).floors == ("plain", "compiled")
+    """Rules, features, texts and words on both backends, and the bounds of every player."""
+    assert check_game(get_game(f"pacman,{maze},ghosts={ghosts}"), games=3, every=5).backends == ("python", "compiled")
 
 
 @pytest.mark.parametrize("ghosts", [APART, RANDOM])
-def test_floors_agree_with_four_ghosts(ghosts: str) -> None:
+def test_backends_agree_with_four_ghosts(ghosts: str) -> None:
     game = get_game(f"pacman,{FOUR},ghosts={ghosts}")
     for seed in range(3):
         for s, _ in playing.random_game(game, seed)[seed::3]:
-            playing.compare_floors(game, s)
+            playing.compare_backends(game, s)
             assert game.from_text(game.to_text(s)) == s
 
 
@@ -171,12 +171,12 @@ def test_positions_without_seats_are_refused() -> None:
     game.from_text(ROOM.format("P.---", "ghosts=b2W score=3596 caught"))
 
 
-def test_searches_answer_the_same_on_both_floors() -> None:
+def test_searches_answer_the_same_on_both_backends() -> None:
     s = APART_GAME.from_text("%%%%%%%/%o---.%/%-%-%-%/%-P--.%/%%%%%%% ghosts=e2W,e4N")
     cases = ((MaxN, APART_GAME, 6, {}), (Paranoid, APART_GAME, 6, {}), (Expectiminimax, RANDOM_GAME, 3, {}))
     for kind, game, depth, settings in cases:
-        evaluator = LinearEval.from_heuristic(game, "hunter")
-        plain, fast = (kind(game, evaluator, floor=f, **settings) for f in ("plain", "compiled"))
+        evaluator = heuristic(game, "hunter")
+        plain, fast = (kind(game, evaluator, backend=f, **settings) for f in ("python", "compiled"))
         one, other = (search.search(s, Limits(depth=depth), action_values=True) for search in (plain, fast))
         assert (one.action, one.values) == (other.action, other.values)
         assert one.action_values == pytest.approx(other.action_values)

@@ -1,4 +1,4 @@
-"""Pacman: the lectures' examples, trapped and thrashing, and Evals that are learned."""
+"""Pacman: the lectures' examples, trapped and thrashing, and evaluators that are learned."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 from evallearn.agents import SearchAgent
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.search import Limits
-from evallearn.data import Dataset, SelfPlayConfig, run_selfplay
-from evallearn.evaluators import LinearEval
+from evallearn.data import Dataset, RecordSettings, generate_records
+from evallearn.evaluators import LinearEval, heuristic
 from evallearn.games.pacman.game import EAST, NORTH, STOP, WEST, Pacman
 from evallearn.games.pacman.state import State
 from evallearn.search import AlphaBeta
-from evallearn.train import LinearEvalTrainer
+from evallearn.train import LinearFitter
 
 GAME = Pacman()
 
 
 def rollout(game: Pacman, s: State, evaluator: Evaluator, depth: int) -> list[State]:
-    """The positions with Pacman to move, and the last one, when both sides look `depth` plies ahead with this Eval."""
+    """The positions with Pacman to move, and the last one, when both sides look `depth` plies ahead with this evaluator."""
     search, path = AlphaBeta(game, evaluator), []
     while not game.is_terminal(s):
         if s.turn == 0:
@@ -33,16 +33,16 @@ def rollout(game: Pacman, s: State, evaluator: Evaluator, depth: int) -> list[St
 def learned(
     game: Pacman, folder: Path, *, games: int, depth: int, seed: int = 0, exploration: float = 0.3
 ) -> LinearEval:
-    """What `evallearn learn` does once: self-play by the bad Eval, with exploration, and a fit to the outcomes."""
-    bad = SearchAgent(game, LinearEval.from_heuristic(game, "score"), Limits(depth=depth), random_ties=True)
-    config = SelfPlayConfig(games=games, seed=seed, random_plies=8, exploration=exploration)
-    run_selfplay(folder, game, [bad, bad], config)
-    return LinearEvalTrainer().fit(Dataset(folder, game)).evaluator(game)
+    """What `evallearn learn` does once: self-play by the bad evaluator, with exploration, and a fit to the outcomes."""
+    bad = SearchAgent(game, heuristic(game, "score"), Limits(depth=depth), random_ties=True)
+    config = RecordSettings(games=games, seed=seed, opening_plies=8, exploration=exploration)
+    generate_records(folder, game, [bad, bad], config)
+    return LinearFitter().fit(Dataset(folder, game)).evaluator(game)
 
 
 def test_trapped_pacman_runs_into_the_nearer_ghost_once_he_sees_that_all_is_lost():
     game = Pacman(maze="trapped")
-    search = AlphaBeta(game, LinearEval.from_heuristic(game, "score"))
+    search = AlphaBeta(game, heuristic(game, "score"))
     short = search.search(game.initial(), Limits(depth=3), action_values=True)
     assert short.action != EAST  # one round: the others still look harmless
     deep = search.search(game.initial(), Limits(depth=6), action_values=True)
@@ -51,10 +51,10 @@ def test_trapped_pacman_runs_into_the_nearer_ghost_once_he_sees_that_all_is_lost
 
 
 def test_pacman_thrashes_with_the_score_alone_and_eats_with_a_learned_eval(tmp_path):
-    """The teacher is the bad Eval too, only six moves deep; what it stumbled upon, its pupil sees two plies ahead."""
+    """The teacher is the bad evaluator too, only six moves deep; what it stumbled upon, its pupil sees two plies ahead."""
     game = Pacman(maze="thrash", moves=60)
     start = game.initial()
-    bad = rollout(game, start, LinearEval.from_heuristic(game, "score"), depth=2)
+    bad = rollout(game, start, heuristic(game, "score"), depth=2)
     nook = start.pacman - start.width
     assert [s.pacman for s in bad] == [start.pacman, nook] * 30 + [start.pacman]
     assert (bad[-1].food, bad[-1].score) == (start.food, -60)
@@ -66,13 +66,13 @@ def test_pacman_thrashes_with_the_score_alone_and_eats_with_a_learned_eval(tmp_p
 def test_pacman_thrashes_beside_a_dot_because_eating_it_later_is_worth_as_much():
     game = Pacman(maze="thrash")
     s = game.from_text("%%%%%%%%%%%/%%%%%-%%%%%/%---.P---.%/%%%%%%%%%%%/%G-%%%%%%%%/%%%%%%%%%%%")
-    bad = LinearEval.from_heuristic(game, "score")
+    bad = heuristic(game, "score")
     deep = AlphaBeta(game, bad).search(s, Limits(depth=5), action_values=True)  # three moves of his own
     assert deep.action == NORTH
     assert deep.action_values[NORTH] == deep.action_values[WEST]
     path = rollout(game, s, bad, depth=5)
     assert all(t.food == s.food for t in path[:-3])  # until the end of the game is in sight
-    assert rollout(game, s, LinearEval.from_heuristic(game, "hungry"), depth=5)[-1].food == 0
+    assert rollout(game, s, heuristic(game, "hungry"), depth=5)[-1].food == 0
 
 
 @pytest.mark.long
@@ -96,7 +96,7 @@ def test_eval_learned_from_the_score_alone_outscores_it_where_that_plays_badly(m
     """
     game = Pacman(maze=maze)
     good = learned(game, tmp_path, games=400, depth=4, seed=seed, exploration=0.1)
-    bad = LinearEval.from_heuristic(game, "score")
+    bad = heuristic(game, "score")
     means = [sum(score_of(game, AlphaBeta(game, e), 1000 + k) for k in range(100)) / 100 for e in (bad, good)]
     print(f"{maze}, seed {seed}: score alone {means[0]:.0f}, learned {means[1]:.0f}")
     assert means[1] > means[0]
@@ -104,7 +104,7 @@ def test_eval_learned_from_the_score_alone_outscores_it_where_that_plays_badly(m
 
 def score_of(game: Pacman, pacman: AlphaBeta, seed: int) -> int:
     """The score at depth 2 after eight random plies, against ghosts that use `hungry`."""
-    ghosts = AlphaBeta(game, LinearEval.from_heuristic(game, "hungry"))
+    ghosts = AlphaBeta(game, heuristic(game, "hungry"))
     rng, s, ply = random.Random(seed), game.initial(), 0
     while not game.is_terminal(s):
         search = ghosts if s.turn else pacman

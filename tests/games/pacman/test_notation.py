@@ -91,7 +91,7 @@ def test_any_text_is_a_position_or_bad_notation(text):
     assert GAME.from_text(GAME.to_text(s)) == s
     assert GAME.decode(GAME.encode(s)) == s
     if not GAME.is_terminal(s):
-        playing.compare_floors(GAME, s)
+        playing.compare_backends(GAME, s)
 
 
 @settings(max_examples=100, deadline=None)

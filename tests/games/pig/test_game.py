@@ -1,4 +1,4 @@
-"""Pig: rules, parameter, notation, features, both floors, the exact solution."""
+"""Pig: rules, parameter, notation, features, both backends, the exact solution."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_die_has_six_equal_faces():
 
 @pytest.mark.parametrize("text", ["3-4/turn=5/second", "3-4/turn=5/second/rolling"])
 def test_the_player_on_turn_looks_on_while_the_die_rolls(text):
-    assert GAME.viewer(GAME.from_text(text)) == 1
+    assert GAME.observer(GAME.from_text(text)) == 1
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_any_text_is_a_position_or_bad_notation(text):
     except BadNotation:
         return
     assert GAME.from_text(GAME.to_text(s)) == s
-    playing.compare_floors(GAME, s)
+    playing.compare_backends(GAME, s)
 
 
 def test_moves_are_read_as_people_write_them():
@@ -251,7 +251,7 @@ def test_board_shows_points_turn_and_what_is_next():
     assert GAME.board(GAME.from_text("0-104/second")).endswith("|" + "=" * 50 + "| 104\nsecond has reached 100 and won")
 
 
-# --- features and floors ---------------------------------------------------------------------------------------------
+# --- features and backends -------------------------------------------------------------------------------------------
 def features(text: str, player: int = 0) -> dict[str, float]:
     """The features that are not 0."""
     values = GAME.features(GAME.from_text(text), player)
@@ -278,15 +278,15 @@ def test_phases_are_quarters_of_the_way():
 
 
 @pytest.mark.parametrize("target", [2, 7, 100, 1000])
-def test_floors_agree_on_random_games(target):
+def test_backends_agree_on_random_games(target):
     game = Pig(target)
     for seed in range(2):
         for s, _ in playing.random_game(game, seed)[:200]:
-            playing.compare_floors(game, s)
+            playing.compare_backends(game, s)
 
 
 def test_contract_is_kept_for_another_target():
-    assert check_game(Pig(2), games=3).floors == ("plain", "compiled")
+    assert check_game(Pig(2), games=3).backends == ("python", "compiled")
 
 
 def test_keys_are_distinct():

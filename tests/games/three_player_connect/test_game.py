@@ -1,4 +1,4 @@
-"""Three-player Connect: rules, notation, features, both floors."""
+"""Three-player Connect: rules, notation, features, both backends."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ def test_full_board_is_a_draw():
 
 
 def floors_have_four(stones_here: int) -> bool:
-    """What both floors say."""
+    """What both backends say."""
     answer = has_four(stones_here)
     assert lower.has_four(np.uint64(stones_here)) == answer
     return answer
 
 
-def test_every_line_is_found_on_both_floors_and_none_runs_over_the_edge():
+def test_every_line_is_found_on_both_backends_and_none_runs_over_the_edge():
     for c, r, (dc, dr) in product(range(9), range(6), ((1, 0), (0, 1), (1, 1), (1, -1))):
         squares = [(c + i * dc, r + i * dr) for i in range(4)]
         on_board = [(x, y) for x, y in squares if 0 <= x < 9 and 0 <= y < 6]
@@ -230,7 +230,7 @@ def test_board_shows_rows_columns_and_movers():
     assert GAME.board(GAME.from_text("1231231231")).endswith("\nX has won")
 
 
-# --- features and floors ---------------------------------------------------------------------------------------------
+# --- features and backends -------------------------------------------------------------------------------------------
 def features(text: str, player: int) -> dict[str, float]:
     """The features that are not 0."""
     values = GAME.features(GAME.from_text(text), player)
@@ -281,10 +281,10 @@ def test_wins_now_means_that_a_move_wins():
                 assert values["wins_now"] == wins
 
 
-def test_floors_agree_on_random_games():
+def test_backends_agree_on_random_games():
     for seed in range(6):
         for s, _ in random_game(seed):
-            playing.compare_floors(GAME, s)
+            playing.compare_backends(GAME, s)
 
 
 def test_keys_are_distinct():

@@ -1,4 +1,4 @@
-"""Tic-tac-toe: rules, notation, features, both floors."""
+"""Tic-tac-toe: rules, notation, features, both backends."""
 
 from __future__ import annotations
 

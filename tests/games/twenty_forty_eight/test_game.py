@@ -1,4 +1,4 @@
-"""2048: merging, scores, chance, notation, features, both floors, and what simple play is worth."""
+"""2048: merging, scores, chance, notation, features, both backends, and what simple play is worth."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def test_board_shows_tiles_score_and_moves():
     assert GAME.board(GAME.from_text(rows("2.0.0.0") + " 0 tile")).endswith("\nscore 0: chance puts a tile")
 
 
-# --- what an Eval sees -----------------------------------------------------------------------------------------------
+# --- what an evaluator sees ------------------------------------------------------------------------------------------
 def test_features_of_known_positions():
     assert features("4.2.2.0/4.0.0.0/0.0.0.0/0.0.0.8 8") == {
         "one": 1,
@@ -372,9 +372,9 @@ def test_heuristics_expect_scores_as_they_come(name):
         assert low < (1 + tanh(raw)) / 2 * HIGHEST_SCORE < high
 
 
-# --- both floors -----------------------------------------------------------------------------------------------------
-def compare_floors(s: State) -> None:
-    """The rules run uncompiled and compiled against the plain floor."""
+# --- both backends ---------------------------------------------------------------------------------------------------
+def compare_backends(s: State) -> None:
+    """The rules run uncompiled and compiled against the Python backend."""
     rules, over, chance = GAME.rules, GAME.is_terminal(s), GAME.to_play(s) == CHANCE
     word = rules.State(*map(np.uint64, GAME.encode(s)))
     ours = list(GAME.actions(s)), list(GAME.chances(s)) if chance else []
@@ -403,16 +403,16 @@ def compare_floors(s: State) -> None:
         assert int(rules.key(word)) == FAST.key(s)
 
 
-def test_floors_agree_along_games():
+def test_backends_agree_along_games():
     for seed in range(3):
         for s, _ in random_game(seed)[seed::3]:
-            compare_floors(s)
+            compare_backends(s)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 17), min_size=16, max_size=16), st.integers(0, 1))
-def test_floors_agree_on_boards_that_no_game_reaches(exponents, pending):
-    compare_floors(State(tuple(exponents), grown_from(1, exponents), pending if 0 in exponents else 0))
+def test_backends_agree_on_boards_that_no_game_reaches(exponents, pending):
+    compare_backends(State(tuple(exponents), grown_from(1, exponents), pending if 0 in exponents else 0))
 
 
 def test_keys_are_distinct():

@@ -8,7 +8,7 @@ import time
 import pytest
 from toys import DoubleMove, Pile
 
-from evallearn import AlphaBeta, FunctionEval, Game, Limits, LinearEval, Minimax, get_game
+from evallearn import AlphaBeta, FunctionEval, Game, Limits, LinearEval, Minimax, get_game, heuristic
 from evallearn.compiled.bits import popcount
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import SearchError
@@ -46,7 +46,7 @@ def positions(game: Game, n: int, seed: int, longest: int = 50) -> list:
 def fast(name: str) -> tuple[CompiledGame, LinearEval]:
     """The game on compiled rules (check_game shows that they equal the plain ones) and a heuristic for it."""
     game = CompiledGame(get_game(name))
-    return game, LinearEval.from_heuristic(game, list(game.heuristics)[-1])
+    return game, heuristic(game, list(game.heuristics)[-1])
 
 
 @pytest.mark.parametrize("n", [120, pytest.param(1000, marks=pytest.mark.long)])
@@ -54,7 +54,7 @@ def fast(name: str) -> tuple[CompiledGame, LinearEval]:
 def test_compiled_equals_minimax_with_every_option(name: str, n: int) -> None:
     game, evaluator = fast(name)
     oracle = Minimax(game, evaluator)
-    searches = [AlphaBeta(game, evaluator, floor="compiled", table_bits=10, **on) for on in SWITCHES]
+    searches = [AlphaBeta(game, evaluator, backend="compiled", table_bits=10, **on) for on in SWITCHES]
     for i, s in enumerate(positions(game, n, seed=1)):
         limits = Limits(depth=1 + i % (3 if name != "othello" or i % 5 == 0 else 2))  # the oracle is slow there
         expected = oracle.search(s, limits)
@@ -72,7 +72,7 @@ def test_plain_equals_minimax_and_compiled_with_every_option(name: str) -> None:
     game, evaluator = fast(name)
     oracle = Minimax(game, evaluator)
     pairs = [
-        (AlphaBeta(game, evaluator, floor="plain", **on), AlphaBeta(game, evaluator, floor="compiled", **on))
+        (AlphaBeta(game, evaluator, backend="python", **on), AlphaBeta(game, evaluator, backend="compiled", **on))
         for on in SWITCHES
     ]
     for i, s in enumerate(positions(game, 24, seed=2)):
@@ -86,12 +86,12 @@ def test_plain_equals_minimax_and_compiled_with_every_option(name: str) -> None:
                 assert (found.nodes, found.pv) == (other.nodes, other.pv)
 
 
-def test_plain_floor_of_the_plain_game_equals_the_compiled_floor() -> None:
+def test_plain_backend_of_the_plain_game_equals_the_compiled_backend() -> None:
     for name in GAMES:
         game = get_game(name)
-        evaluator = LinearEval.from_heuristic(game, next(iter(game.heuristics)))
-        plain, compiled = AlphaBeta(game, evaluator, floor="plain"), AlphaBeta(game, evaluator)
-        assert (plain.floor, compiled.floor) == ("plain", "compiled")
+        evaluator = heuristic(game, next(iter(game.heuristics)))
+        plain, compiled = AlphaBeta(game, evaluator, backend="python"), AlphaBeta(game, evaluator)
+        assert (plain.backend, compiled.backend) == ("python", "compiled")
         for s in positions(game, 4, seed=3, longest=20):
             a, b = plain.search(s, Limits(depth=3)), compiled.search(s, Limits(depth=3))
             assert (a.value, a.action, a.depth, a.exact) == (b.value, b.action, b.depth, b.exact)
@@ -111,7 +111,7 @@ SIGNATURE = {
 @pytest.mark.parametrize(("name", "depth", "table"), SIGNATURE)
 def test_node_signature_is_kept(name: str, depth: int, table: bool) -> None:
     game = get_game(name)
-    search = AlphaBeta(game, LinearEval.from_heuristic(game, next(iter(game.heuristics))), table=table, table_bits=20)
+    search = AlphaBeta(game, heuristic(game, next(iter(game.heuristics))), table=table, table_bits=20)
     assert search.search(game.initial(), Limits(depth=depth)).nodes == SIGNATURE[name, depth, table]
 
 
@@ -120,25 +120,25 @@ def quiet(s, depth_left):  # type: ignore[no-untyped-def]  # compiled by Numba
     return depth_left <= 0 and (popcount(s.mask) % 2 == 0 or depth_left <= -2)
 
 
-def test_custom_cutoff_is_obeyed_on_both_floors() -> None:
+def test_custom_cutoff_is_obeyed_on_both_backends() -> None:
     game, evaluator = fast("connect_four")
     oracle = Minimax(game, evaluator, is_cutoff=quiet)
-    floors = [AlphaBeta(game, evaluator, is_cutoff=quiet, floor=f) for f in ("plain", "compiled")]
+    backends = [AlphaBeta(game, evaluator, is_cutoff=quiet, backend=f) for f in ("python", "compiled")]
     default = AlphaBeta(game, evaluator)
     changed = 0
     for s in positions(game, 60, seed=4, longest=30):
         expected = oracle.search(s, Limits(depth=2))
-        for search in floors:
+        for search in backends:
             found = search.search(s, Limits(depth=2))
             assert (found.value, found.action) == (expected.value, expected.action)
         changed += default.search(s, Limits(depth=2)).value != expected.value
     assert changed > 10  # the hook made a difference
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_node_limit_is_kept(floor: str) -> None:
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_node_limit_is_kept(backend: str) -> None:
     game, evaluator = fast("othello")
-    search = AlphaBeta(game, evaluator, floor=floor)
+    search = AlphaBeta(game, evaluator, backend=backend)
     for nodes in (1, 2, 5, 50, 3000):
         found = search.search(game.initial(), Limits(nodes=nodes))
         assert found.nodes <= nodes
@@ -148,10 +148,10 @@ def test_node_limit_is_kept(floor: str) -> None:
         assert deep is None or (deep.value, deep.action) == (found.value, found.action)
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_time_limit_stops_the_search(floor: str) -> None:
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_time_limit_stops_the_search(backend: str) -> None:
     game, evaluator = fast("othello")
-    search = AlphaBeta(game, evaluator, floor=floor)
+    search = AlphaBeta(game, evaluator, backend=backend)
     start = time.perf_counter()
     found = search.search(game.initial(), Limits(seconds=0.05))
     assert time.perf_counter() - start < 5  # not a speed test: only that it ends
@@ -159,18 +159,18 @@ def test_time_limit_stops_the_search(floor: str) -> None:
     assert not found.exact
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_limits_combine_and_the_first_counts(floor: str) -> None:
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_limits_combine_and_the_first_counts(backend: str) -> None:
     game, evaluator = fast("connect_four")
-    search = AlphaBeta(game, evaluator, floor=floor)
+    search = AlphaBeta(game, evaluator, backend=backend)
     assert search.search(game.initial(), Limits(depth=3, nodes=10**9, seconds=60)).depth == 3
     assert search.search(game.initial(), Limits(depth=30, nodes=500, seconds=60)).nodes <= 500
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_ties_go_to_the_earlier_action_or_to_a_seeded_one(floor: str) -> None:
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_ties_go_to_the_earlier_action_or_to_a_seeded_one(backend: str) -> None:
     game = CompiledGame(get_game("tic_tac_toe"))
-    search = AlphaBeta(game, LinearEval.zero(game), floor=floor)
+    search = AlphaBeta(game, LinearEval.zero(game), backend=backend)
     earliest = search.search(game.initial(), Limits(depth=2))
     assert earliest.action == 0
     chosen = [search.search(game.initial(), Limits(depth=2), seed=i).action for i in range(200)]
@@ -189,10 +189,10 @@ def test_random_ties_choose_only_among_the_best() -> None:
         assert values[search.search(s, Limits(depth=2), seed=i).action] == best
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_value_is_proven_where_the_game_ends_in_reach(floor: str) -> None:
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_value_is_proven_where_the_game_ends_in_reach(backend: str) -> None:
     game = CompiledGame(get_game("tic_tac_toe"))
-    search = AlphaBeta(game, LinearEval.from_heuristic(game, "lines"), floor=floor)
+    search = AlphaBeta(game, heuristic(game, "lines"), backend=backend)
     draw = search.search(game.initial(), Limits(depth=9))
     assert (draw.value, draw.exact) == (0.0, True)
     win = search.search(game.from_text("XX.OO...."), Limits(depth=3))
@@ -203,8 +203,8 @@ def test_value_is_proven_where_the_game_ends_in_reach(floor: str) -> None:
 def test_proven_win_ends_a_search_by_nodes_or_time() -> None:
     game, evaluator = fast("connect_four")
     s = game.from_text("112233")  # X completes the bottom row
-    for floor in ("plain", "compiled"):
-        found = AlphaBeta(game, evaluator, floor=floor).search(s, Limits(nodes=10**7, seconds=30))
+    for backend in ("python", "compiled"):
+        found = AlphaBeta(game, evaluator, backend=backend).search(s, Limits(nodes=10**7, seconds=30))
         assert (found.value, found.depth, found.exact) == (1.0, 1, True)
 
 
@@ -239,8 +239,8 @@ def test_searches_do_not_depend_on_earlier_ones() -> None:
 def test_keys_of_small_numbers_do_not_meet_those_of_other_searches() -> None:
     """A key that is mix64 of a small number once met the salt of a later search, and the table answered wrongly."""
     game = DoubleMove()
-    evaluator = LinearEval.from_heuristic(game, "phased")
-    used, oracle = AlphaBeta(game, evaluator, floor="compiled", table_bits=10), Minimax(game, evaluator)
+    evaluator = heuristic(game, "phased")
+    used, oracle = AlphaBeta(game, evaluator, backend="compiled", table_bits=10), Minimax(game, evaluator)
     rng = random.Random(8)
     for _ in range(600):
         s, limits = Pile(rng.randint(1, 12), rng.randint(0, 1)), Limits(depth=rng.randint(1, 5))
@@ -248,10 +248,10 @@ def test_keys_of_small_numbers_do_not_meet_those_of_other_searches() -> None:
         assert (found.value, found.action) == (expected.value, expected.action), (s, limits)
 
 
-def test_python_evaluator_runs_on_the_plain_floor() -> None:
+def test_python_evaluator_runs_on_the_plain_backend() -> None:
     game = get_game("tic_tac_toe")
     search = AlphaBeta(game, FunctionEval(game, lambda s, player: 0.0))
-    assert search.floor == "plain"
+    assert search.backend == "python"
     assert search.search(game.initial(), Limits(depth=9)).value == 0.0
 
 
@@ -271,18 +271,18 @@ def test_what_cannot_be_searched_is_refused_with_the_remedy() -> None:
     for other, remedy in ((Dice(), "expectiminimax"), (Three(), r"max\^n"), (Friends(), r"max\^n")):
         with pytest.raises(SearchError, match=f"tic_tac_toe .*: use {remedy}"):
             AlphaBeta(other, evaluator)
-    with pytest.raises(SearchError, match="has no compiled floor: give it one, or use floor='auto'"):
-        AlphaBeta(game, FunctionEval(game, lambda s, p: 0.0), floor="compiled")
+    with pytest.raises(SearchError, match="has no compiled backend: give it one, or use backend='auto'"):
+        AlphaBeta(game, FunctionEval(game, lambda s, p: 0.0), backend="compiled")
     othello = get_game("othello")
     for search in (AlphaBeta, Minimax):
-        with pytest.raises(SearchError, match="the zero Eval is of othello, not of tic_tac_toe"):
+        with pytest.raises(SearchError, match="the zero evaluator is of othello, not of tic_tac_toe"):
             search(game, LinearEval.zero(othello))
     with pytest.raises(SearchError, match="table_bits=99: give 0 to 30"):
         AlphaBeta(game, evaluator, table_bits=99)
     over = game.from_text("XXXOO....")
-    for floor in ("plain", "compiled"):
+    for backend in ("python", "compiled"):
         with pytest.raises(SearchError, match=r"the game is over in tic_tac_toe position 'XXXOO\.\.\.\.'"):
-            AlphaBeta(game, evaluator, floor=floor).search(over, Limits(depth=1))
+            AlphaBeta(game, evaluator, backend=backend).search(over, Limits(depth=1))
 
 
 def test_limits_that_make_no_sense_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Alpha-beta prunes by the bounds of an Eval, and answers what minimax answers with the same Eval.
+"""Alpha-beta prunes by the bounds of an evaluator, and answers what minimax answers with the same evaluator.
 
 On random trees whose bounds narrow with every move (narrowing.py), and on Connect Four and Pacman near their ends.
 """
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from narrowing import Narrowing
 from properties import WAYS, answer, few_or_many, for_all, seeds, ties
 
-from evallearn import AlphaBeta, BoundedEval, Evaluator, Game, Limits, LinearEval, Minimax, get_game
+from evallearn import AlphaBeta, BoundedEval, Evaluator, Game, Limits, LinearEval, Minimax, get_game, heuristic
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import State
 from evallearn.errors import EvaluatorError
@@ -28,13 +28,13 @@ DEEP = 12
 def setting(name: str) -> tuple[Game, BoundedEval]:
     """A game on compiled rules, and its last heuristic within the bounds."""
     game = CompiledGame(Narrowing() if name == "narrowing" else get_game(name))
-    return game, BoundedEval(LinearEval.from_heuristic(game, list(game.heuristics)[-1]))
+    return game, BoundedEval(heuristic(game, list(game.heuristics)[-1]))
 
 
 @cache
-def search(name: str, way: str, floor: Any, **options: Any) -> AlphaBeta:
+def search(name: str, way: str, backend: Any, **options: Any) -> AlphaBeta:
     game, evaluator = setting(name)
-    return AlphaBeta(game, evaluator, floor=floor, **WAYS[way], **options)
+    return AlphaBeta(game, evaluator, backend=backend, **WAYS[way], **options)
 
 
 def ending(name: str, seed: int) -> State:
@@ -54,7 +54,7 @@ def ending(name: str, seed: int) -> State:
     return s._replace(food=sum(1 << dot for dot in dots), moves=rng.choice((3, 6, 100)), score=rng.randrange(-50, 300))
 
 
-def check_equals_minimax(name: str, floor: Any, ways: tuple[str, ...], examples: int, deepest: int) -> None:
+def check_equals_minimax(name: str, backend: Any, ways: tuple[str, ...], examples: int, deepest: int) -> None:
     game, evaluator = setting(name)
     oracle = Minimax(game, evaluator)
 
@@ -62,10 +62,10 @@ def check_equals_minimax(name: str, floor: Any, ways: tuple[str, ...], examples:
         s, limits = ending(name, seed), Limits(depth=depth)
         expected = oracle.search(s, limits, seed=tie)
         for way in ways:
-            found = search(name, way, floor).search(s, limits, seed=tie)
+            found = search(name, way, backend).search(s, limits, seed=tie)
             assert answer(found) == answer(expected), (game.to_text(s), way)
             assert found.exact or not expected.exact
-        every = search(name, ways[seed % len(ways)], floor).search(s, limits, seed=tie, action_values=True)
+        every = search(name, ways[seed % len(ways)], backend).search(s, limits, seed=tie, action_values=True)
         assert (answer(every), every.action_values) == (answer(expected), expected.action_values)
 
     for_all(examples, check, seed=seeds, depth=st.integers(1, deepest), tie=ties)
@@ -73,7 +73,7 @@ def check_equals_minimax(name: str, floor: Any, ways: tuple[str, ...], examples:
 
 @few_or_many(60, 3000)
 def test_pruning_by_bounds_changes_no_answer_on_random_trees(examples: int) -> None:
-    check_equals_minimax("narrowing", "plain", PLAIN_WAYS, examples, 7)
+    check_equals_minimax("narrowing", "python", PLAIN_WAYS, examples, 7)
 
 
 @few_or_many(20, 300)
@@ -89,14 +89,14 @@ def test_pruning_by_bounds_changes_no_answer_in_any_game(name: str, deepest: int
 
 @few_or_many(60, 3000)
 def test_what_is_called_proven_is_the_value_of_the_game(examples: int) -> None:
-    """A cut by the bounds of the rules is a proof: no other Eval, and no greater depth, finds anything else."""
+    """A cut by the bounds of the rules is a proof: no other evaluator, and no greater depth, finds anything else."""
     game, _ = setting("narrowing")
     truth = Minimax(game, LinearEval.zero(game))
     early = []
 
     def check(seed: int, depth: int) -> None:
         s = ending("narrowing", seed)
-        found = search("narrowing", "all", "plain").search(s, Limits(depth=depth))
+        found = search("narrowing", "all", "python").search(s, Limits(depth=depth))
         if found.exact:
             value = truth.search(s, Limits(depth=DEEP)).value
             assert found.value == value
@@ -106,10 +106,10 @@ def test_what_is_called_proven_is_the_value_of_the_game(examples: int) -> None:
     assert False in early  # proven by bounds alone, where the lines were not played to their ends
 
 
-def same_on_both_floors(name: str, way: str, states: list[State], depth: int) -> None:
+def same_on_both_backends(name: str, way: str, states: list[State], depth: int) -> None:
     for s in states:
-        a, b = (search(name, way, floor).search(s, Limits(depth=depth)) for floor in ("plain", "compiled"))
-        assert (answer(a), a.nodes, a.leaves, a.exact, a.pv) == (answer(b), b.nodes, b.leaves, b.exact, b.pv)
+        a, b = (search(name, way, backend).search(s, Limits(depth=depth)) for backend in ("python", "compiled"))
+        assert (answer(a), a.nodes, a.leaf_calls, a.exact, a.pv) == (answer(b), b.nodes, b.leaf_calls, b.exact, b.pv)
 
 
 @pytest.mark.parametrize("way", ["bare", "pvs, ordered"])
@@ -121,8 +121,8 @@ def same_on_both_floors(name: str, way: str, states: list[State], depth: int) ->
         pytest.param("pacman", 60, marks=pytest.mark.long),
     ],
 )
-def test_both_floors_prune_the_same_nodes(name: str, way: str, n: int) -> None:
-    same_on_both_floors(name, way, [ending(name, seed) for seed in range(n)], 7)
+def test_both_backends_prune_the_same_nodes(name: str, way: str, n: int) -> None:
+    same_on_both_backends(name, way, [ending(name, seed) for seed in range(n)], 7)
 
 
 SAVED = {"narrowing": (7, 0.4), "connect_four": (6, 0.2)}
@@ -135,18 +135,18 @@ def test_bounds_save_nodes_and_change_nothing_else(name: str) -> None:
     nodes = dict.fromkeys((True, False), 0)
     for seed in range(20):
         s, limits = ending(name, seed), Limits(depth=depth)
-        cut, whole = (search(name, "bare", "plain", bounds=on).search(s, limits) for on in (True, False))
+        cut, whole = (search(name, "bare", "python", bounds=on).search(s, limits) for on in (True, False))
         assert answer(cut) == answer(whole)
         nodes[True] += cut.nodes
         nodes[False] += whole.nodes
     assert nodes[True] < (1 - share) * nodes[False]
 
 
-def test_pacman_is_pruned_on_the_plain_floor_too() -> None:
+def test_pacman_is_pruned_on_the_plain_backend_too() -> None:
     game = get_game("pacman,maze=thrash")
     s = game.from_text("%%%%%%%/%P-.--%/%%%%%%%/%G----%/%%%%%%% moves=9")
-    evaluator = BoundedEval(LinearEval.from_heuristic(game, "score"))
-    whole, cut = (AlphaBeta(game, evaluator, floor="plain", table=False, bounds=on) for on in (False, True))
+    evaluator = BoundedEval(heuristic(game, "score"))
+    whole, cut = (AlphaBeta(game, evaluator, backend="python", table=False, bounds=on) for on in (False, True))
     limits = Limits(depth=9)
     a, b = whole.search(s, limits), cut.search(s, limits)
     assert answer(a) == answer(b) == (508.0, 1)
@@ -180,5 +180,7 @@ class Boast(Evaluator):
 
 def test_eval_outside_its_own_bounds_is_refused() -> None:
     game = get_game("tic_tac_toe")
-    with pytest.raises(EvaluatorError, match=r"the boast Eval finds 0\.25 in tic_tac_toe position '.*', outside the"):
+    with pytest.raises(
+        EvaluatorError, match=r"the boast evaluator finds 0\.25 in tic_tac_toe position '.*', outside the"
+    ):
         AlphaBeta(game, Boast(game)).search(game.initial(), Limits(depth=1))

@@ -14,7 +14,7 @@ from hashed_trees import HashedDice, HashedTree
 from properties import few_or_many
 from toys import Seats, Takeaway, TreeGame
 
-from evallearn import AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, LinearEval, MaxN, Minimax, get_game
+from evallearn import AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, MaxN, Minimax, get_game, heuristic
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import State
 from evallearn.core.search import SearchResult
@@ -43,18 +43,18 @@ def won_or_lost(rng: random.Random) -> State:
     ("options", "invents"),
     [
         (SELECTIVE, True),
-        ({"late_moves": True, "futility": True, "loose_table": True}, False),
-        ({"unfinished": True}, None),
+        ({"late_move_reductions": True, "futility": True, "path_independent_table": True}, False),
+        ({"use_partial_iteration": True}, None),
     ],
-    ids=["all", "late moves, futility, loose table", "unfinished"],
+    ids=["all", "late moves, futility, loose table", "use_partial_iteration"],
 )
-@pytest.mark.parametrize("floor", ["plain", pytest.param("compiled", marks=pytest.mark.long)])
+@pytest.mark.parametrize("backend", ["python", pytest.param("compiled", marks=pytest.mark.long)])
 @few_or_many(120, 1500)
 def test_proven_wins_are_wins_although_unsound_pruning_invents_some(
-    options: dict[str, Any], invents: bool | None, floor: Any, examples: int
+    options: dict[str, Any], invents: bool | None, backend: Any, examples: int
 ) -> None:
-    evaluator, rng = LinearEval.from_heuristic(TREE, "hash"), random.Random(3)
-    search, oracle = (AlphaBeta(TREE, evaluator, floor=floor, **on) for on in (options, {}))
+    evaluator, rng = heuristic(TREE, "hash"), random.Random(3)
+    search, oracle = (AlphaBeta(TREE, evaluator, backend=backend, **on) for on in (options, {}))
     proven = invented = 0
     for _ in range(examples):
         s = won_or_lost(rng)
@@ -70,7 +70,7 @@ def test_proven_wins_are_wins_although_unsound_pruning_invents_some(
 
 
 def test_futility_reckons_with_no_win_and_no_loss() -> None:
-    """However sure an Eval is: what it adds or takes off stays inside, in float32 too."""
+    """However sure an evaluator is: what it adds or takes off stays inside, in float32 too."""
     for share in (float(INSIDE), *(1 - k * 2.0**-24 for k in range(17, 400))):
         for margin in FUTILITY:
             for value in (np.float32(share), np.float32(-share)):
@@ -80,7 +80,7 @@ def test_futility_reckons_with_no_win_and_no_loss() -> None:
 
 def test_win_by_sound_settings_is_proven_however_little_was_searched() -> None:
     game = get_game("connect_four")
-    search = AlphaBeta(game, LinearEval.from_heuristic(game, "threats"))
+    search = AlphaBeta(game, heuristic(game, "threats"))
     found = search.search(game.from_text("4455"), Limits(depth=5))  # two open ends: 3 or 6, then the other
     assert (found.value, found.exact, found.depth) == (1.0, True, 5)
     assert ending(game, search, game.from_text("4455"), found) == Ending(True, 3)
@@ -117,17 +117,19 @@ def check_against_the_solution(search: Any, s: State, found: SearchResult) -> bo
     "make",
     [
         lambda game, evaluator: AlphaBeta(game, evaluator),
-        lambda game, evaluator: AlphaBeta(game, evaluator, floor="plain", late_moves=True, unfinished=True),
+        lambda game, evaluator: AlphaBeta(
+            game, evaluator, backend="python", late_move_reductions=True, use_partial_iteration=True
+        ),
         Minimax,
-        lambda game, evaluator: Expectiminimax(game, evaluator, pruning="none", table=False, floor="plain"),
-        lambda game, evaluator: MaxN(game, evaluator, floor="plain"),
-        lambda game, evaluator: MCTS(game, evaluator, floor="plain"),
+        lambda game, evaluator: Expectiminimax(game, evaluator, pruning="none", table=False, backend="python"),
+        lambda game, evaluator: MaxN(game, evaluator, backend="python"),
+        lambda game, evaluator: MCTS(game, evaluator, backend="python"),
     ],
     ids=["alphabeta", "unsound alphabeta", "minimax", "expectiminimax", "max^n", "mcts"],
 )
 def test_plies_to_the_end_are_those_of_the_solution(make: Callable[..., Any]) -> None:
     game = get_game("tic_tac_toe")
-    search, told = make(game, LinearEval.from_heuristic(game, "lines")), 0
+    search, told = make(game, heuristic(game, "lines")), 0
     for s in decided_positions(40):
         limits = Limits(nodes=800) if isinstance(search, MCTS) else Limits(depth=6)
         found = search.search(s, limits)
@@ -139,7 +141,7 @@ def test_plies_to_the_end_are_those_of_the_solution(make: Callable[..., Any]) ->
 def test_plies_do_not_depend_on_what_was_found_first_or_on_the_line() -> None:
     """At a fixed depth an earlier slow win is taken, and the line shows any of the replies that all lose."""
     game = get_game("tic_tac_toe")
-    search = AlphaBeta(game, LinearEval.from_heuristic(game, "lines"))
+    search = AlphaBeta(game, heuristic(game, "lines"))
     lengths = set()
     for s in solution():
         if game.is_terminal(s) or solution().value(s, game.to_play(s)) != 1.0:
@@ -160,13 +162,11 @@ MATES = {
 
 
 @pytest.mark.parametrize("text", MATES)
-@pytest.mark.parametrize("floor", ["plain", pytest.param("compiled", marks=pytest.mark.long)])
-def test_mates_that_were_searched_out_by_the_games_own_settings_are_proven(text: str, floor: str) -> None:
+@pytest.mark.parametrize("backend", ["python", pytest.param("compiled", marks=pytest.mark.long)])
+def test_mates_that_were_searched_out_by_the_games_own_settings_are_proven(text: str, backend: str) -> None:
     """These settings are unsound, and their table is believed by any path."""
     game = CompiledGame(get_game("chess"))
-    search = named_search(
-        "alphabeta", game, LinearEval.from_heuristic(game, "material"), floor=floor, **game.search_settings
-    )
+    search = named_search("alphabeta", game, heuristic(game, "material"), backend=backend, **game.search_settings)
     s, (depth, move, value, plies) = game.from_text(text), MATES[text]
     found = search.search(s, Limits(depth=depth))
     assert found.value == value
@@ -176,9 +176,9 @@ def test_mates_that_were_searched_out_by_the_games_own_settings_are_proven(text:
 
 def test_small_search_leaves_the_search_as_it_was() -> None:
     game = get_game("connect_four")
-    evaluator = LinearEval.from_heuristic(game, "threats")
+    evaluator = heuristic(game, "threats")
     s, t = game.from_text("4455"), game.from_text("44")
-    search, fresh = (AlphaBeta(game, evaluator, late_moves=False, keep_table=keep) for keep in (True, False))
+    search, fresh = (AlphaBeta(game, evaluator, late_move_reductions=False, keep_table=keep) for keep in (True, False))
     before = search.search(t, Limits(depth=6))
     assert plies_to_end(game, search, s, game.action_from_text(s, "3"), 1.0) == 3
     after = search.search(t, Limits(depth=6))
@@ -188,8 +188,8 @@ def test_small_search_leaves_the_search_as_it_was() -> None:
 
 def test_nothing_is_said_of_plies_where_depths_are_none_or_where_nobody_has_won() -> None:
     game = get_game("tic_tac_toe")
-    evaluator, s = LinearEval.from_heuristic(game, "lines"), game.from_text("X...O...X")
-    two_at_a_time = AlphaBeta(game, evaluator, floor="plain", is_cutoff=lambda s, depth: depth <= -1)
+    evaluator, s = heuristic(game, "lines"), game.from_text("X...O...X")
+    two_at_a_time = AlphaBeta(game, evaluator, backend="python", is_cutoff=lambda s, depth: depth <= -1)
     t = game.from_text("XO..X....")  # X wins in 3
     found = two_at_a_time.search(t, Limits(depth=4))
     assert ending(game, two_at_a_time, t, found) == Ending(True, None)
@@ -210,10 +210,10 @@ def ends_with_a_win(game: Game, s: Any, action: Any) -> bool:
     return game.is_terminal(after) and game.utility(after, game.to_play(s)) == win
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_win_on_the_board_is_proven_also_with_dice(floor: Any) -> None:
-    """Nothing else is proven at this depth: the Eval was asked about other actions."""
-    search = Expectiminimax(DICE, LinearEval.from_heuristic(DICE, "hash"), floor=floor)
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_win_on_the_board_is_proven_also_with_dice(backend: Any) -> None:
+    """Nothing else is proven at this depth: the evaluator was asked about other actions."""
+    search = Expectiminimax(DICE, heuristic(DICE, "hash"), backend=backend)
     assert len(wins_on_the_board()) > 20
     for s in wins_on_the_board():
         found = search.search(s, Limits(depth=1))
@@ -222,17 +222,17 @@ def test_win_on_the_board_is_proven_also_with_dice(floor: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "text", "floor"),
+    ("game", "text", "backend"),
     [
-        (LooseEnds(), "X.XO.O...", "plain"),
-        (get_game("three_player_connect"), "123123123", "plain"),
+        (LooseEnds(), "X.XO.O...", "python"),
+        (get_game("three_player_connect"), "123123123", "python"),
         (get_game("three_player_connect"), "123123123", "compiled"),
     ],
     ids=str,
 )
-def test_win_on_the_board_is_proven_also_among_three(game: Game, text: str, floor: Any) -> None:
+def test_win_on_the_board_is_proven_also_among_three(game: Game, text: str, backend: Any) -> None:
     for kind in (MaxN, Paranoid):
-        search = kind(game, LinearEval.from_heuristic(game, list(game.heuristics)[-1]), floor=floor)
+        search = kind(game, heuristic(game, list(game.heuristics)[-1]), backend=backend)
         found = search.search(game.from_text(text), Limits(depth=1))
         assert found.value == 1.0
         assert ending(game, search, game.from_text(text), found) == Ending(True, 1)
@@ -242,7 +242,7 @@ def test_filter_of_moves_proves_no_win() -> None:
     """The reply that refutes it was left out."""
     tree = TreeGame([[(15, 15), (-15, -15)], -3])
     evaluator = FunctionEval(tree, lambda s, player: 0.5 if (s == (0, 0)) == (player == 1) else -0.5)
-    narrow, wide = (Expectiminimax(tree, evaluator, width=w, floor="plain") for w in (1, None))
+    narrow, wide = (Expectiminimax(tree, evaluator, width=w, backend="python") for w in (1, None))
     wrong, right = (search.search((), Limits(depth=3), action_values=True) for search in (narrow, wide))
     assert (wrong.value, wrong.exact) == (15.0, False)
     assert (right.value, right.exact) == (-3.0, True)
@@ -258,11 +258,11 @@ def test_best_reply_proves_nothing_among_three() -> None:
     found = reply.search((), Limits(depth=9))
     assert (found.value, found.exact) == (1.0, False)
     assert paranoid.search((), Limits(depth=9)).value == 0.0
-    two = BestReply(Takeaway(), LinearEval.from_heuristic(Takeaway(), "pile")).search((5, 0), Limits(depth=9))
+    two = BestReply(Takeaway(), heuristic(Takeaway(), "pile")).search((5, 0), Limits(depth=9))
     assert (two.value, two.exact) == (1.0, True)
 
 
-# --- Evals stay inside ------------------------------------------------------------------------------------------------
+# --- Evaluators stay inside ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("game", [get_game("tic_tac_toe"), Takeaway(), TreeGame(), LooseEnds()], ids=repr)
 def test_function_that_returns_the_ends_of_the_range_stays_inside(game: Game) -> None:
     low, high = game.utility_range

@@ -29,7 +29,7 @@ def test_scores_keep_the_order_of_values_and_stay_below_those_of_killers() -> No
 def test_order_by_eval_changes_no_answer_on_random_trees(examples: int) -> None:
     game, evaluator = fast("hashed_tree")
     oracle = Minimax(game, evaluator)
-    searches = [AlphaBeta(game, evaluator, floor="plain", **way) for way in (BARE, {"order_by_eval": True})]
+    searches = [AlphaBeta(game, evaluator, backend="python", **way) for way in (BARE, {"order_by_eval": True})]
 
     def check(seed: int, shape: Shape, depth: int, tie: int | None) -> None:
         s, limits = HashedTree().root(seed, **shape._asdict()), Limits(depth=depth)
@@ -46,13 +46,13 @@ def test_order_by_eval_changes_no_answer_on_random_trees(examples: int) -> None:
     "name", ["tic_tac_toe", *(pytest.param(n, marks=pytest.mark.long) for n in ("connect_four", "pacman"))]
 )
 @pytest.mark.parametrize("way", [BARE, FULL], ids=["bare", "full"])
-def test_both_floors_try_actions_in_the_same_order(name: str, way: dict[str, bool]) -> None:
+def test_both_backends_try_actions_in_the_same_order(name: str, way: dict[str, bool]) -> None:
     game, evaluator = fast(name)
-    plain, compiled = (AlphaBeta(game, evaluator, floor=floor, **way) for floor in ("plain", "compiled"))
+    plain, compiled = (AlphaBeta(game, evaluator, backend=backend, **way) for backend in ("python", "compiled"))
     for seed in range(12):
         s, limits = position(game, seed, 8 if name == "tic_tac_toe" else 20), Limits(depth=5)
         a, b = plain.search(s, limits), compiled.search(s, limits)
-        assert (answer(a), a.nodes, a.leaves, a.exact, a.pv) == (answer(b), b.nodes, b.leaves, b.exact, b.pv)
+        assert (answer(a), a.nodes, a.leaf_calls, a.exact, a.pv) == (answer(b), b.nodes, b.leaf_calls, b.exact, b.pv)
 
 
 def test_it_saves_nodes_where_nothing_else_orders_the_actions() -> None:
@@ -63,9 +63,9 @@ def test_it_saves_nodes_where_nothing_else_orders_the_actions() -> None:
     assert b.nodes < 0.6 * a.nodes  # its own looks are counted
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_its_looks_count_against_a_limit_of_nodes(floor: str) -> None:
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_its_looks_count_against_a_limit_of_nodes(backend: str) -> None:
     game, evaluator = fast("tic_tac_toe")
-    search = AlphaBeta(game, evaluator, floor=floor, **FULL)  # type: ignore[arg-type]
+    search = AlphaBeta(game, evaluator, backend=backend, **FULL)  # type: ignore[arg-type]
     for nodes in (1, 150, 160, 161, 162, 170, 300, 1000):
         assert search.search(game.initial(), Limits(nodes=nodes)).nodes == nodes

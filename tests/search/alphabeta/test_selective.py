@@ -9,29 +9,29 @@ from typing import Any
 import pytest
 from playing import random_game
 
-from evallearn import AlphaBeta, Limits, LinearEval, Minimax, get_game
+from evallearn import AlphaBeta, Limits, LinearEval, Minimax, get_game, heuristic
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import State
 from evallearn.errors import SearchError
 
 SELECTIVE = {
-    "quiescence": 6, "extensions": 2, "null_move": True, "late_moves": True,
-    "futility": True, "loose_table": True, "unfinished": True,
+    "quiescence": 6, "extensions": 2, "null_move": True, "late_move_reductions": True,
+    "futility": True, "path_independent_table": True, "use_partial_iteration": True,
 }  # fmt: skip
-UNSOUND = ("null_move", "late_moves", "futility", "loose_table", "unfinished")
+UNSOUND = ("null_move", "late_move_reductions", "futility", "path_independent_table", "use_partial_iteration")
 SOUND = {"quiescence": 6, "extensions": 2}
 
 
 @cache
-def fast(name: str, heuristic: str) -> tuple[CompiledGame, Evaluator]:
+def fast(name: str, which: str) -> tuple[CompiledGame, Evaluator]:
     game = CompiledGame(get_game(name))
-    return game, LinearEval.from_heuristic(game, heuristic)
+    return game, heuristic(game, which)
 
 
-def chess(floor: str = "plain", **options: Any) -> AlphaBeta:
-    """On the plain floor, because the kernel of chess takes long to compile; `make long` compares the floors."""
-    return AlphaBeta(*fast("chess", "material"), floor=floor, **SELECTIVE | options)
+def chess(backend: str = "python", **options: Any) -> AlphaBeta:
+    """On the Python backend, because the kernel of chess takes long to compile; `make long` compares the backends."""
+    return AlphaBeta(*fast("chess", "material"), backend=backend, **SELECTIVE | options)
 
 
 def middlegames(name: str, n: int, seed: int) -> list[State]:
@@ -45,24 +45,30 @@ def middlegames(name: str, n: int, seed: int) -> list[State]:
 
 @pytest.mark.long
 def test_compiled_chess_equals_plain_node_for_node() -> None:
-    plain, compiled = (chess(floor=floor, table=False) for floor in ("plain", "compiled"))
+    plain, compiled = (chess(backend=backend, table=False) for backend in ("python", "compiled"))
     for i, s in enumerate(middlegames("chess", 60, seed=1)):
         a, b = (search.search(s, Limits(depth=2 + i % 3, nodes=3000)) for search in (plain, compiled))
-        assert (a.value, a.action, a.depth, a.nodes, a.leaves, a.exact) == (
-            b.value, b.action, b.depth, b.nodes, b.leaves, b.exact
+        assert (a.value, a.action, a.depth, a.nodes, a.leaf_calls, a.exact) == (
+            b.value, b.action, b.depth, b.nodes, b.leaf_calls, b.exact
         )  # fmt: skip
 
 
 def test_compiled_checkers_equals_plain_node_for_node_with_unsound_options() -> None:
-    options = {"quiescence": 6, "extensions": 2, "late_moves": True, "futility": True, "unfinished": True}
+    options = {
+        "quiescence": 6,
+        "extensions": 2,
+        "late_move_reductions": True,
+        "futility": True,
+        "use_partial_iteration": True,
+    }
     game, evaluator = fast("checkers", "positional")
-    plain, compiled = (AlphaBeta(game, evaluator, floor=f, table=False, **options) for f in ("plain", "compiled"))
+    plain, compiled = (AlphaBeta(game, evaluator, backend=f, table=False, **options) for f in ("python", "compiled"))
     taken = 0
     for i, s in enumerate(middlegames("checkers", 16, seed=5)):
         limits = Limits(depth=7, nodes=300 + 50 * i)
         a, b = (search.search(s, limits) for search in (plain, compiled))
-        assert (a.value, a.action, a.depth, a.nodes, a.leaves, a.exact) == (
-            b.value, b.action, b.depth, b.nodes, b.leaves, b.exact
+        assert (a.value, a.action, a.depth, a.nodes, a.leaf_calls, a.exact) == (
+            b.value, b.action, b.depth, b.nodes, b.leaf_calls, b.exact
         )  # fmt: skip
         finished = compiled.search(s, Limits(depth=max(1, b.depth)))
         taken += finished.action != b.action
@@ -72,7 +78,7 @@ def test_compiled_checkers_equals_plain_node_for_node_with_unsound_options() -> 
 def test_loose_table_transposes_where_the_past_differs() -> None:
     game, evaluator = fast("checkers", "material")
     s = game.from_text("B:WK32,K31,K24:BK1,K2,K9")
-    strict, loose = (AlphaBeta(game, evaluator, quiescence=20, loose_table=on) for on in (False, True))
+    strict, loose = (AlphaBeta(game, evaluator, quiescence=20, path_independent_table=on) for on in (False, True))
     a, b = (search.search(s, Limits(depth=9)) for search in (strict, loose))
     assert b.nodes < 0.6 * a.nodes
     assert not b.exact
@@ -83,7 +89,7 @@ def test_quiescence_and_extensions_equal_minimax_with_repetitions_and_table() ->
     game, evaluator = fast("checkers", "material")
     oracle = Minimax(game, evaluator, **SOUND)
     searches = [
-        AlphaBeta(game, evaluator, **SOUND, table=table, floor="compiled", table_bits=9) for table in (False, True)
+        AlphaBeta(game, evaluator, **SOUND, table=table, backend="compiled", table_bits=9) for table in (False, True)
     ]
     for i, s in enumerate(middlegames("checkers", 40, seed=2)):
         limits = Limits(depth=1 + i % 3)
@@ -126,12 +132,16 @@ def test_unsound_pruning_is_labelled() -> None:
     assert sound.search(mate, Limits(depth=4)).exact
     found = unsound.search(mate, Limits(depth=5))
     assert (found.value, found.exact) == (1.0, False)  # the table told of a win that another path may not have
-    assert chess(loose_table=False).search(mate, Limits(depth=5)).exact  # what else is unsound overlooks wins
+    assert (
+        chess(path_independent_table=False).search(mate, Limits(depth=5)).exact
+    )  # what else is unsound overlooks wins
     drawish = CompiledGame(get_game("tic_tac_toe"))
-    for late_moves in (False, True):
-        search = AlphaBeta(drawish, LinearEval.from_heuristic(drawish, "lines"), floor="plain", late_moves=late_moves)
+    for late_move_reductions in (False, True):
+        search = AlphaBeta(
+            drawish, heuristic(drawish, "lines"), backend="python", late_move_reductions=late_move_reductions
+        )
         found = search.search(drawish.initial(), Limits(depth=9))
-        assert (found.value, found.exact) == (0.0, not late_moves)
+        assert (found.value, found.exact) == (0.0, not late_move_reductions)
 
 
 @pytest.mark.long
@@ -180,10 +190,10 @@ def test_what_a_game_does_not_say_is_refused() -> None:
         ({"pvs": 1}, "pvs=1: give True or False"),
         ({"threads": 0}, "threads=0: give 1 to 64"),
         ({"threads": 2, "table": False}, "threads=2: they help each other through the table; use threads=1"),
-        ({"threads": 2, "floor": "plain"}, "threads=2: the plain floor has one; use threads=1"),
+        ({"threads": 2, "backend": "python"}, "threads=2: the Python backend has one; use threads=1"),
     ):
         with pytest.raises(SearchError, match=message):
             AlphaBeta(othello, zero, **options)
     assert set(chess_game.search_settings) == set(SELECTIVE)
-    assert AlphaBeta(chess_game, LinearEval.zero(chess_game), floor="plain", **chess_game.search_settings)
+    assert AlphaBeta(chess_game, LinearEval.zero(chess_game), backend="python", **chess_game.search_settings)
     assert not othello.search_settings

@@ -1,4 +1,4 @@
-"""Every search keeps its limits on both floors, hears Ctrl-C, and refuses what it cannot play with the way out.
+"""Every search keeps its limits on both backends, hears Ctrl-C, and refuses what it cannot play with the way out.
 
 The trees are those of hashed_trees.py, too large for any search to come to an end.
 """
@@ -15,7 +15,18 @@ from hashed_trees import HashedDice, HashedMany, HashedTree
 from interrupting import ctrl_c_after
 from toys import Takeaway
 
-from evallearn import AlphaBeta, Expectiminimax, FunctionEval, Game, Limits, LinearEval, MaxN, Minimax, get_game
+from evallearn import (
+    AlphaBeta,
+    Expectiminimax,
+    FunctionEval,
+    Game,
+    Limits,
+    LinearEval,
+    MaxN,
+    Minimax,
+    get_game,
+    heuristic,
+)
 from evallearn.errors import Interrupted, SearchError
 from evallearn.search.montecarlo.flat import FlatMonteCarlo
 from evallearn.search.montecarlo.mcts import MCTS
@@ -42,20 +53,20 @@ SIMULATIONS = ("mcts", "flat")
 KERNELS = ("alphabeta", "bare alphabeta", "expectiminimax", "star1", "star2")
 """Those that share two kernels; more are compiled in `make long`. test_montecarlo_limits.py has those of MCTS."""
 CASES = [
-    pytest.param(name, floor, marks=() if floor == "plain" or name in KERNELS else pytest.mark.long)
+    pytest.param(name, backend, marks=() if backend == "python" or name in KERNELS else pytest.mark.long)
     for name, (_, game, _) in SEARCHES.items()
-    for floor in ("plain", "compiled")
-    if floor == "plain" or game.rules is not None
+    for backend in ("python", "compiled")
+    if backend == "python" or game.rules is not None
 ]
-every_search = pytest.mark.parametrize(("name", "floor"), CASES)
+every_search = pytest.mark.parametrize(("name", "backend"), CASES)
 
 
 @cache
-def built(name: str, floor: str) -> Any:
+def built(name: str, backend: str) -> Any:
     search, game, settings = SEARCHES[name]
     if game.rules is not None:
-        settings = {**settings, "floor": floor}
-    return search(game, LinearEval.from_heuristic(game, "hash"), **settings)
+        settings = {**settings, "backend": backend}
+    return search(game, heuristic(game, "hash"), **settings)
 
 
 def root(name: str) -> Any:
@@ -64,19 +75,19 @@ def root(name: str) -> Any:
 
 # --- nodes and time --------------------------------------------------------------------------------------------------
 @every_search
-def test_node_limit_is_used_up_and_never_passed(name: str, floor: str) -> None:
+def test_node_limit_is_used_up_and_never_passed(name: str, backend: str) -> None:
     s = root(name)
-    for nodes in (1, 7, 100, 200 if floor == "plain" and name in SIMULATIONS else 2000):
-        found = built(name, floor).search(s, Limits(nodes=nodes))
+    for nodes in (1, 7, 100, 200 if backend == "python" and name in SIMULATIONS else 2000):
+        found = built(name, backend).search(s, Limits(nodes=nodes))
         assert found.nodes <= nodes
         assert found.nodes >= 0.99 * nodes - 1
         assert found.action in SEARCHES[name][1].actions(s)
 
 
 @every_search
-def test_time_limit_is_kept_within_20_ms_and_5_percent(name: str, floor: str) -> None:
+def test_time_limit_is_kept_within_20_ms_and_5_percent(name: str, backend: str) -> None:
     """The best of many: with six other processes on two cores a thread may have to wait for 30 ms to be woken."""
-    search, s, seconds = built(name, floor), root(name), 0.06
+    search, s, seconds = built(name, backend), root(name), 0.06
     search.search(s, Limits(nodes=50))
     missed = []
     for _ in range(15):
@@ -90,16 +101,16 @@ def test_time_limit_is_kept_within_20_ms_and_5_percent(name: str, floor: str) ->
 
 
 @every_search
-def test_first_of_several_limits_counts(name: str, floor: str) -> None:
-    found = built(name, floor).search(root(name), Limits(depth=20, nodes=300, seconds=60))
+def test_first_of_several_limits_counts(name: str, backend: str) -> None:
+    found = built(name, backend).search(root(name), Limits(depth=20, nodes=300, seconds=60))
     assert 0.99 * 300 - 1 <= found.nodes <= 300
     assert found.seconds < 30
 
 
 # --- Ctrl-C ----------------------------------------------------------------------------------------------------------
 @every_search
-def test_ctrl_c_stops_within_a_fifth_of_a_second_with_the_best_so_far(name: str, floor: str) -> None:
-    search, s = built(name, floor), root(name)
+def test_ctrl_c_stops_within_a_fifth_of_a_second_with_the_best_so_far(name: str, backend: str) -> None:
+    search, s = built(name, backend), root(name)
     search.search(s, Limits(nodes=50))
     took = []
     for _ in range(3):
@@ -149,31 +160,31 @@ def test_evals_of_other_games_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("search", [AlphaBeta, Expectiminimax, MaxN, MCTS, FlatMonteCarlo])
-def test_compiled_floor_is_refused_where_there_is_none(search: Any) -> None:
+def test_compiled_backend_is_refused_where_there_is_none(search: Any) -> None:
     game = Takeaway()
-    with pytest.raises(SearchError, match="the game takeaway has no compiled floor"):
-        search(game, LinearEval.zero(game), floor="compiled")
-    with pytest.raises(SearchError, match="Eval has no compiled floor"):
-        search(TREE, FunctionEval(TREE, lambda s, p: 0.0), floor="compiled")
+    with pytest.raises(SearchError, match="the game takeaway has no compiled backend"):
+        search(game, LinearEval.zero(game), backend="compiled")
+    with pytest.raises(SearchError, match="evaluator has no compiled backend"):
+        search(TREE, FunctionEval(TREE, lambda s, p: 0.0), backend="compiled")
 
 
 @every_search
-def test_finished_games_are_refused(name: str, floor: str) -> None:
+def test_finished_games_are_refused(name: str, backend: str) -> None:
     game: Any = SEARCHES[name][1]
     over = game.root(1, branching=2, levels=1)
     over = game.result(over, game.actions(over)[0])
     with pytest.raises(SearchError, match=f"the game is over in {game.name} position"):
-        built(name, floor).search(over, Limits(depth=1, nodes=10))
+        built(name, backend).search(over, Limits(depth=1, nodes=10))
 
 
 @pytest.mark.parametrize(
-    ("name", "floor"), [case for case in CASES if case.values[0] in ("expectiminimax", "star2", "mcts", "flat")]
+    ("name", "backend"), [case for case in CASES if case.values[0] in ("expectiminimax", "star2", "mcts", "flat")]
 )
-def test_positions_that_wait_for_the_dice_are_refused(name: str, floor: str) -> None:
+def test_positions_that_wait_for_the_dice_are_refused(name: str, backend: str) -> None:
     rolls = (DICE.result(DICE.root(seed, **ENDLESS), 0) for seed in range(100))
     waiting = next(s for s in rolls if DICE.to_play(s) == -1)
     with pytest.raises(SearchError, match="waits for the dice: roll them first"):
-        built(name, floor).search(waiting, Limits(depth=1, nodes=10))
+        built(name, backend).search(waiting, Limits(depth=1, nodes=10))
 
 
 def never(s, depth_left):  # type: ignore[no-untyped-def]  # compiled by Numba

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from walkers import DOWN, SPEND, UP, Hurried, State, Walkers, Words
 
-from evallearn import AlphaBeta, Limits, LinearEval, Minimax, check_game, get_game
+from evallearn import AlphaBeta, Limits, LinearEval, Minimax, check_game, get_game, heuristic
 from evallearn.compiled.game import CompiledGame
-from evallearn.data import SelfPlayConfig
+from evallearn.data import RecordSettings
 from evallearn.data.generate import play_game
 from evallearn.search.alphabeta.options import sound
 
 GAME = Walkers()
-EVAL = LinearEval.from_heuristic(GAME, "points")
+EVAL = heuristic(GAME, "points")
 SWITCHES = [
     dict(zip(("table", "killers", "history"), on, strict=True)) for on in itertools.product((False, True), repeat=3)
 ]
@@ -40,13 +40,13 @@ def positions(n: int, seed: int) -> list[Any]:
 
 
 def test_toy_keeps_the_contract() -> None:
-    assert check_game(GAME, games=20).floors == ("plain", "compiled")
+    assert check_game(GAME, games=20).backends == ("python", "compiled")
 
 
 @pytest.mark.parametrize("depth", [2, 5, 6, 9])
 def test_alphabeta_equals_minimax_with_every_option(depth: int) -> None:
     oracle = Minimax(GAME, EVAL)
-    searches = [AlphaBeta(GAME, EVAL, floor="compiled", table_bits=12, **on) for on in SWITCHES]
+    searches = [AlphaBeta(GAME, EVAL, backend="compiled", table_bits=12, **on) for on in SWITCHES]
     drawn = 0
     for s in positions(12 if depth > 6 else 60, seed=depth):
         expected = oracle.search(s, Limits(depth=depth))
@@ -57,11 +57,11 @@ def test_alphabeta_equals_minimax_with_every_option(depth: int) -> None:
     assert depth < 9 or drawn  # some of these lines end by a rule that looks back
 
 
-@pytest.mark.parametrize("floor", ["plain", pytest.param("compiled", marks=pytest.mark.long)])
-def test_table_keeps_positions_apart_that_differ_in_the_count(floor: str) -> None:
+@pytest.mark.parametrize("backend", ["python", pytest.param("compiled", marks=pytest.mark.long)])
+def test_table_keeps_positions_apart_that_differ_in_the_count(backend: str) -> None:
     game = Hurried()
-    evaluator = LinearEval.from_heuristic(game, "points")
-    oracle, search = Minimax(game, evaluator), AlphaBeta(game, evaluator, floor=floor)  # type: ignore[arg-type]
+    evaluator = heuristic(game, "points")
+    oracle, search = Minimax(game, evaluator), AlphaBeta(game, evaluator, backend=backend)  # type: ignore[arg-type]
     for places in itertools.product(range(4), repeat=2):
         s = State(Words(*places, 1, 2, 0, 0, 0, 0))
         for depth in (7, 8):
@@ -69,17 +69,17 @@ def test_table_keeps_positions_apart_that_differ_in_the_count(floor: str) -> Non
             assert (found.value, found.action) == (expected.value, expected.action), (places, depth)
 
 
-def test_plain_floor_agrees_and_sees_the_same_nodes() -> None:
-    plain, compiled = (AlphaBeta(GAME, EVAL, table=False, floor=f) for f in ("plain", "compiled"))  # type: ignore[arg-type]
+def test_plain_backend_agrees_and_sees_the_same_nodes() -> None:
+    plain, compiled = (AlphaBeta(GAME, EVAL, table=False, backend=f) for f in ("python", "compiled"))  # type: ignore[arg-type]
     for s in positions(40, seed=1):
         a, b = plain.search(s, Limits(depth=7)), compiled.search(s, Limits(depth=7))
         assert (a.value, a.action, a.nodes, a.pv, a.exact) == (b.value, b.action, b.nodes, b.pv, b.exact)
 
 
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_repetition_of_the_game_itself_is_seen(floor: str) -> None:
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_repetition_of_the_game_itself_is_seen(backend: str) -> None:
     """After seven plies of shuffling the eighth makes the first position for the third time."""
-    search = AlphaBeta(GAME, EVAL, floor=floor)  # type: ignore[arg-type]
+    search = AlphaBeta(GAME, EVAL, backend=backend)  # type: ignore[arg-type]
     start = State(Words(0, 0, 1, 1, 0, 2, 0, 0))  # the first player is behind
     s = play(start, UP, UP, DOWN, DOWN, UP, UP, DOWN)
     values = search.search(s, Limits(depth=1), action_values=True).action_values
@@ -94,9 +94,9 @@ def test_repetition_of_the_game_itself_is_seen(floor: str) -> None:
 def test_finished_by_repetition_is_refused() -> None:
     s = play(GAME.initial(), *[UP, UP, DOWN, DOWN] * 2)
     assert GAME.is_terminal(s)
-    for floor in ("plain", "compiled"):
+    for backend in ("python", "compiled"):
         with pytest.raises(Exception, match="the game is over in walkers position"):
-            AlphaBeta(GAME, EVAL, floor=floor).search(s, Limits(depth=1))  # type: ignore[arg-type]
+            AlphaBeta(GAME, EVAL, backend=backend).search(s, Limits(depth=1))  # type: ignore[arg-type]
 
 
 @pytest.mark.long
@@ -105,20 +105,20 @@ def test_custom_cutoff_does_not_confuse_the_table() -> None:
         return depth_left <= -5
 
     oracle = Minimax(GAME, EVAL, is_cutoff=late)
-    search = AlphaBeta(GAME, EVAL, is_cutoff=late, floor="compiled")
+    search = AlphaBeta(GAME, EVAL, is_cutoff=late, backend="compiled")
     for s in positions(12, seed=2):
         expected, found = oracle.search(s, Limits(depth=4)), search.search(s, Limits(depth=4))
         assert (found.value, found.action) == (expected.value, expected.action)
 
 
-def test_self_play_on_the_compiled_floor_ends_where_the_plain_floor_does() -> None:
+def test_self_play_on_the_compiled_backend_ends_where_the_plain_backend_does() -> None:
     class Shuffler:
         name, game = "shuffler", GAME
 
         def choose(self, s: Any, seed: int) -> Any:
-            return AlphaBeta(GAME, LinearEval.zero(GAME), floor="plain").search(s, Limits(depth=1))
+            return AlphaBeta(GAME, LinearEval.zero(GAME), backend="python").search(s, Limits(depth=1))
 
-    config = SelfPlayConfig(games=1, random_plies=2, exploration=0.2)
+    config = RecordSettings(games=1, opening_plies=2, epsilon=0.2)
     fast = CompiledGame(GAME)
     for number in range(30):
         records = play_game(fast, [Shuffler()] * 2, config, number)  # type: ignore[list-item]
@@ -161,7 +161,7 @@ LOOKING_BACK = {
 def test_rules_that_look_back_decide_inside_the_search(case: str, depth: int) -> None:
     name, text, best, drawn = LOOKING_BACK[case]
     game = get_game(name)
-    evaluator = LinearEval.from_heuristic(game, "material")
+    evaluator = heuristic(game, "material")
     s = game.from_text(text)
     settings = sound(game.search_settings)
     for table in (False, True):
@@ -181,5 +181,7 @@ def test_rules_that_look_back_decide_inside_the_search(case: str, depth: int) ->
         assert again is not None
         assert all(v != 0.0 for a, v in again.items() if game.action_to_text(forgotten, a) in drawn)
     if depth <= 2:
-        plain = AlphaBeta(game, evaluator, floor="plain", **settings).search(s, Limits(depth=depth), action_values=True)
+        plain = AlphaBeta(game, evaluator, backend="python", **settings).search(
+            s, Limits(depth=depth), action_values=True
+        )
         assert (plain.value, plain.action, plain.action_values) == (found.value, found.action, found.action_values)

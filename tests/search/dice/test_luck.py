@@ -1,4 +1,4 @@
-"""The luck of the dice: both floors agree, and its mean is zero."""
+"""The luck of the dice: both backends agree, and its mean is zero."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evallearn import CHANCE, LinearEval, get_game
+from evallearn import CHANCE, LinearEval, get_game, heuristic
 from evallearn.errors import SearchError
 from evallearn.search.dice.luck import Rolls
 
@@ -28,10 +28,10 @@ def rolls_due(name: str, n: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", ["pig", pytest.param("backgammon", marks=pytest.mark.long)])
-def test_both_floors_judge_alike_and_mean_luck_is_zero(name: str) -> None:
+def test_both_backends_judge_alike_and_mean_luck_is_zero(name: str) -> None:
     game = get_game(name)
-    evaluator = LinearEval.from_heuristic(game, list(game.heuristics)[-1])
-    plain, compiled = Rolls(game, evaluator, floor="plain"), Rolls(game, evaluator)
+    evaluator = heuristic(game, list(game.heuristics)[-1])
+    plain, compiled = Rolls(game, evaluator, backend="python"), Rolls(game, evaluator)
     for s in rolls_due(name, 12):
         expected, found = plain.values(s), compiled.values(s)
         assert list(found) == list(expected) == [o for o, _ in game.chances(s)]
@@ -42,7 +42,7 @@ def test_both_floors_judge_alike_and_mean_luck_is_zero(name: str) -> None:
 
 def test_a_good_roll_is_lucky_for_its_roller() -> None:
     game = get_game("pig")
-    rolls = Rolls(game, LinearEval.from_heuristic(game, "race"))
+    rolls = Rolls(game, heuristic(game, "race"))
     for player, sign in (("first", 1), ("second", -1)):
         s = game.from_text(f"40-40/turn=10/target=100/{player}/rolling")
         lucks = {game.action_to_text(s, o): rolls.luck(s, o) for o, _ in game.chances(s)}

@@ -1,4 +1,4 @@
-"""Rollouts: both floors, any number of workers, luck taken off without a bias, exact values, what is refused."""
+"""Rollouts: both backends, any number of workers, luck taken off without a bias, exact values, what is refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evallearn.arena.rollout import roll_out
 from evallearn.cli.rollout import command
 from evallearn.core.game import Game
 from evallearn.errors import SearchError
-from evallearn.evaluators import LinearEval, SolvedEval
+from evallearn.evaluators import LinearEval, SolvedEval, heuristic
 from evallearn.games.backgammon import Backgammon, bearoff
 from evallearn.games.backgammon.moves import NO_DICE, ROLLS, State
 from evallearn.games.othello import Othello
@@ -29,33 +29,36 @@ def side(*checkers: int) -> tuple[int, ...]:
     return (15 - sum(checkers), *checkers, *[0] * (25 - len(checkers)))
 
 
-def heuristic(game: Game) -> LinearEval:
-    return LinearEval.from_heuristic(game, list(game.heuristics)[-1])
+def last_heuristic(game: Game) -> LinearEval:
+    return heuristic(game, list(game.heuristics)[-1])
 
 
 # --- the same games --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("name", "truncate"),  # the plain floor of backgammon is slow, the kernel of 2048 tells nothing that pig's does not
+    (
+        "name",
+        "truncate",
+    ),  # the Python backend of backgammon is slow, the kernel of 2048 tells nothing that pig's does not
     [
         *(("pig", 1), ("pig", 6), ("backgammon", 2)),
         *(pytest.param(name, 6, marks=pytest.mark.long) for name in WITH_DICE if name != "pig"),
     ],
 )
-def test_both_floors_play_the_same_games(name, truncate):
+def test_both_backends_play_the_same_games(name, truncate):
     game = get_game(name)
     s = game.initial()
-    evaluator, player = heuristic(game), game.viewer(s)
+    evaluator, player = last_heuristic(game), game.observer(s)
     plain, compiled = (
-        DiceRollout(game, evaluator, s, player, 3, truncate, floor)(range(4)) for floor in ("plain", "compiled")
+        DiceRollout(game, evaluator, s, player, 3, truncate, backend)(range(4)) for backend in ("python", "compiled")
     )
     assert plain == compiled
     assert all(g.cut for g in plain)
 
 
-def test_both_floors_agree_to_the_end():
+def test_both_backends_agree_to_the_end():
     s = State(side(0, 0, 2, 0, 1), side(0, 2, 0, 1), NO_DICE, 1)
     for player in (0, 1):
-        plain, compiled = (DiceRollout(GAME, RACE, s, player, 5, None, f)(range(20)) for f in ("plain", "compiled"))
+        plain, compiled = (DiceRollout(GAME, RACE, s, player, 5, None, f)(range(20)) for f in ("python", "compiled"))
         assert plain == compiled
         assert not any(g.cut for g in plain)
 
@@ -110,7 +113,7 @@ def test_exact_values_lie_in_the_interval_and_a_judge_who_knows_them_leaves_no_l
 
 def test_a_cut_game_is_worth_what_the_eval_thinks():
     game = get_game("pig")
-    found = roll_out(game, heuristic(game), game.initial(), games=20, truncate=1)
+    found = roll_out(game, last_heuristic(game), game.initial(), games=20, truncate=1)
     assert (found.cut, found.outcomes) == (20, {})
     assert -1 < found.value < 1
 
@@ -123,7 +126,7 @@ def test_a_cut_game_is_worth_what_the_eval_thinks():
         ({"truncate": 0}, "truncate=0: give a whole number from 1 to 1000000, or None"),
         ({"player": 2}, "player=2: backgammon has the players 0 to 1"),
         ({"s": State(side(), side(1), NO_DICE, 0)}, "the game is over in backgammon position"),
-        ({"evaluator": LinearEval.zero(Othello())}, "the .* Eval is of othello, not of backgammon"),
+        ({"evaluator": LinearEval.zero(Othello())}, "the .* evaluator is of othello, not of backgammon"),
     ],
 )
 def test_what_makes_no_sense_is_refused(changes, message):

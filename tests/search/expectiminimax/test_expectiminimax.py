@@ -1,4 +1,4 @@
-"""Star1, Star2, the table and the compiled floor against the textbook's expectiminimax; samples against all rolls."""
+"""Star1, Star2, the table and the compiled backend against the textbook's expectiminimax; samples against all rolls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from interrupting import ctrl_c_after
 from toys import CoinRace, Dice
 from walkers import Walkers
 
-from evallearn import CHANCE, Expectiminimax, FunctionEval, Game, Limits, LinearEval, get_game
+from evallearn import CHANCE, Expectiminimax, FunctionEval, Game, Limits, LinearEval, get_game, heuristic
 from evallearn.compiled.game import CompiledGame
 from evallearn.errors import Interrupted, SearchError
 from evallearn.search.expectiminimax.plain import PlainExpectiminimax
@@ -28,12 +28,12 @@ WAYS = [{"pruning": pruning, "table": table} for pruning, table in itertools.pro
 def fast(name: str) -> tuple[CompiledGame, LinearEval]:
     """The game on compiled rules (check_game shows that they equal the plain ones) and a heuristic for it."""
     game = CompiledGame(get_game(name))
-    return game, LinearEval.from_heuristic(game, list(game.heuristics)[-1])
+    return game, heuristic(game, list(game.heuristics)[-1])
 
 
 @cache
-def built(name: str, floor: Any, **options: Any) -> Expectiminimax:
-    return Expectiminimax(*fast(name), floor=floor, table_bits=20, **options)
+def built(name: str, backend: Any, **options: Any) -> Expectiminimax:
+    return Expectiminimax(*fast(name), backend=backend, table_bits=20, **options)
 
 
 @cache
@@ -71,10 +71,10 @@ def search_tree(tree: Any, depth: int, **options: Any) -> Any:
 
 def test_star1_cuts_where_the_best_win_cannot_save_a_roll() -> None:
     # The second roll shows -8; even a 10 beside it makes 1, less than the 5 of the first.
-    assert [search_tree([[6, 4], [-8, 9]], 1, pruning=p, table=False).leaves for p in PRUNING] == [2, 2, 2]
+    assert [search_tree([[6, 4], [-8, 9]], 1, pruning=p, table=False).leaf_calls for p in PRUNING] == [2, 2, 2]
     found = [search_tree([[[6, 7], [4, 8]], [[-8, 1], [9, 9]]], 2, pruning=p, table=False) for p in PRUNING]
-    # Depth 1 asks the Eval of 2 leaves; then 8 leaves in all, or 4 of the first roll and the -8.
-    assert [f.leaves for f in found] == [2 + 8, 2 + 5, 2 + 5]
+    # Depth 1 asks the evaluator of 2 leaves; then 8 leaves in all, or 4 of the first roll and the -8.
+    assert [f.leaf_calls for f in found] == [2 + 8, 2 + 5, 2 + 5]
     assert [(f.value, f.action) for f in found] == [(5.0, 0)] * 3
 
 
@@ -83,13 +83,13 @@ def test_star2_cuts_where_one_answer_to_each_outcome_bounds_the_roll() -> None:
     # the 3 (with a 10 beside it the roll would be worth more than 6), and only then knows that the 4 is enough.
     tree = [[[5, 6], [7, 9]], [[3, 9], [4, 9]]]
     found = [search_tree(tree, 2, pruning=p, table=False) for p in PRUNING]
-    assert [f.leaves for f in found] == [2 + 8, 2 + 7, 2 + 6]
+    assert [f.leaf_calls for f in found] == [2 + 8, 2 + 7, 2 + 6]
     assert [(f.value, f.action) for f in found] == [(6.0, 0)] * 3
 
 
 # --- the same answer on every way ------------------------------------------------------------------------------------
 def compare(name: str, states: list[Any], depth: int, **filtered: int) -> None:
-    """Every way finds what the textbook finds, and both floors visit the same nodes."""
+    """Every way finds what the textbook finds, and both backends visit the same nodes."""
     game, evaluator = fast(name)
     oracle, limits = PlainExpectiminimax(game, evaluator, **filtered), Limits(depth=depth)
     for i, s in enumerate(states):
@@ -97,7 +97,8 @@ def compare(name: str, states: list[Any], depth: int, **filtered: int) -> None:
         expected = oracle.search(s, limits, seed=seed)
         for way in WAYS:
             both = [
-                built(name, floor, **way, **filtered).search(s, limits, seed=seed) for floor in ("plain", "compiled")
+                built(name, backend, **way, **filtered).search(s, limits, seed=seed)
+                for backend in ("python", "compiled")
             ]
             for found in both:
                 where = (game.to_text(s), way)
@@ -106,9 +107,9 @@ def compare(name: str, states: list[Any], depth: int, **filtered: int) -> None:
                 assert (found.depth == expected.depth) or found.exact, where
             a, b = both
             assert (a.depth, a.exact) == (b.depth, b.exact)
-            assert (a.nodes, a.leaves, a.pv) == (b.nodes, b.leaves, b.pv), where
+            assert (a.nodes, a.leaf_calls, a.pv) == (b.nodes, b.leaf_calls, b.pv), where
             if way == WAYS[0]:
-                assert (a.nodes, a.leaves, a.pv) == (expected.nodes, expected.leaves, expected.pv)
+                assert (a.nodes, a.leaf_calls, a.pv) == (expected.nodes, expected.leaf_calls, expected.pv)
         every = built(name, "compiled", **WAYS[i % 6], **filtered).search(s, limits, seed=seed, action_values=True)
         expected = oracle.search(s, limits, seed=seed, action_values=True)
         assert (every.action_values, every.action) == (expected.action_values, expected.action)
@@ -119,7 +120,7 @@ def test_every_way_equals_the_textbook_in_pig() -> None:
 
 
 def test_every_way_equals_the_textbook_in_backgammon() -> None:
-    """Few checkers, because the plain floor is slow: a race, blots that may be hit, a checker on the bar."""
+    """Few checkers, because the Python backend is slow: a race, blots that may be hit, a checker on the bar."""
     few = (
         position("6 5 3", "24 22 20", (6, 3)),
         position("8 6", "20 3", (4, 1)),
@@ -160,8 +161,8 @@ def test_every_way_equals_the_textbook_in_many_positions(name: str, n: int, dept
 def test_value_is_proven_where_all_lines_end() -> None:
     """Three checkers on the six point cannot be saved: any roll bears off the last opposing one."""
     s = position("6:3", "24", dice=(2, 1))
-    for floor, way in itertools.product(("plain", "compiled"), WAYS):
-        found = built("backgammon", floor, **way).search(s, Limits(depth=3))
+    for backend, way in itertools.product(("python", "compiled"), WAYS):
+        found = built("backgammon", backend, **way).search(s, Limits(depth=3))
         assert (found.value, found.depth, found.exact) == (pytest.approx(-1.0, abs=1e-12), 2, True)
 
 
@@ -177,12 +178,12 @@ def test_pruned_search_tells_values_of_all_actions_only_if_asked() -> None:
 
 # --- what it saves ---------------------------------------------------------------------------------------------------
 def test_star2_asks_for_less_than_a_fifth_of_the_leaves_in_backgammon() -> None:
-    """Depth 2: own move, 21 rolls, the answer, Eval; 24 positions of random games."""
+    """Depth 2: own move, 21 rolls, the answer, evaluator; 24 positions of random games."""
     leaves, answers = {}, []
     for pruning in PRUNING:
         search = built("backgammon", "compiled", pruning=pruning, table=False)
         found = [search.search(s, Limits(depth=2)) for s in positions("backgammon", 24)]
-        leaves[pruning] = sum(f.leaves for f in found)
+        leaves[pruning] = sum(f.leaf_calls for f in found)
         answers.append([(f.value, f.action) for f in found])
     assert answers[0] == answers[1] == answers[2]
     assert leaves["star1"] < 0.9 * leaves["none"]
@@ -261,12 +262,12 @@ def test_every_action_of_backgammon_is_sampled_without_bias() -> None:
 
 
 def test_sampled_tree_is_the_same_on_every_way() -> None:
-    """The throws follow from the seed and the position: not from the order of search, the table or the floor."""
+    """The throws follow from the seed and the position: not from the order of search, the table or the backend."""
     for s in positions("pig", 12)[:6]:
         found = {
             (f.value, f.action, f.standard_error, f.exact)
-            for floor, way in itertools.product(("plain", "compiled"), WAYS)
-            for f in [built("pig", floor, **way, samples=4).search(s, Limits(depth=3), seed=9)]
+            for backend, way in itertools.product(("python", "compiled"), WAYS)
+            for f in [built("pig", backend, **way, samples=4).search(s, Limits(depth=3), seed=9)]
         }
         assert len(found) == 1
     search = built("pig", "compiled", pruning="star2", table=True, samples=4)
@@ -275,9 +276,9 @@ def test_sampled_tree_is_the_same_on_every_way() -> None:
 
 def test_rolls_with_no_more_outcomes_than_samples_are_seen_in_full() -> None:
     s = positions("pig", 12)[0]
-    for floor in ("plain", "compiled"):
-        found = built("pig", floor, pruning="star2", table=True, samples=6).search(s, Limits(depth=3))
-        full = built("pig", floor, pruning="star2", table=True).search(s, Limits(depth=3))
+    for backend in ("python", "compiled"):
+        found = built("pig", backend, pruning="star2", table=True, samples=6).search(s, Limits(depth=3))
+        full = built("pig", backend, pruning="star2", table=True).search(s, Limits(depth=3))
         assert (found.value, found.nodes, found.exact, found.standard_error) == (
             full.value,
             full.nodes,
@@ -287,10 +288,10 @@ def test_rolls_with_no_more_outcomes_than_samples_are_seen_in_full() -> None:
 
 
 # --- limits, Ctrl-C, refusals ----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("floor", ["plain", "compiled"])
-def test_limits_leave_the_last_finished_depth(floor: Any) -> None:
+@pytest.mark.parametrize("backend", ["python", "compiled"])
+def test_limits_leave_the_last_finished_depth(backend: Any) -> None:
     s = positions("backgammon", 2)[0]
-    search = built("backgammon", floor, pruning="star2", table=True)
+    search = built("backgammon", backend, pruning="star2", table=True)
     few = search.search(s, Limits(nodes=700))
     assert few.nodes <= 700
     assert few.depth == 1
@@ -313,13 +314,13 @@ def test_ctrl_c_hands_over_the_best_so_far() -> None:
     assert caught.value.result.depth >= 1
 
 
-def test_plain_game_takes_the_compiled_floor_and_rules_that_look_back_the_plain_one() -> None:
+def test_plain_game_takes_the_compiled_backend_and_rules_that_look_back_the_plain_one() -> None:
     game, walkers = get_game("pig"), Walkers()
-    assert Expectiminimax(game, LinearEval.from_heuristic(game, next(iter(game.heuristics)))).floor == "compiled"
-    evaluator = LinearEval.from_heuristic(walkers, "points")
-    assert Expectiminimax(walkers, evaluator).floor == "plain"
+    assert Expectiminimax(game, heuristic(game, next(iter(game.heuristics)))).backend == "compiled"
+    evaluator = heuristic(walkers, "points")
+    assert Expectiminimax(walkers, evaluator).backend == "python"
     with pytest.raises(SearchError, match="the rules of walkers look back, for which expectiminimax has no compiled"):
-        Expectiminimax(walkers, evaluator, floor="compiled")
+        Expectiminimax(walkers, evaluator, backend="compiled")
 
 
 @pytest.mark.parametrize(
@@ -348,18 +349,18 @@ def between_turns(s: Any, depth_left: int) -> bool:
 
 
 @pytest.mark.long
-def test_custom_cutoff_is_obeyed_on_both_floors() -> None:
+def test_custom_cutoff_is_obeyed_on_both_backends() -> None:
     game, evaluator = fast("pig")
     oracle = PlainExpectiminimax(game, evaluator, is_cutoff=between_turns)
-    floors = [
-        Expectiminimax(game, evaluator, is_cutoff=between_turns, floor=floor, **way)  # type: ignore[arg-type]  # options
-        for floor, way in itertools.product(("plain", "compiled"), WAYS)
+    backends = [
+        Expectiminimax(game, evaluator, is_cutoff=between_turns, backend=backend, **way)  # type: ignore[arg-type]  # options
+        for backend, way in itertools.product(("python", "compiled"), WAYS)
     ]
     changed = 0
     for s in positions("pig", 12):
         expected = oracle.search(s, Limits(depth=1))
         changed += expected.value != PlainExpectiminimax(game, evaluator).search(s, Limits(depth=1)).value
-        for search in floors:
+        for search in backends:
             found = search.search(s, Limits(depth=1))
             assert (found.value, found.action) == (expected.value, expected.action)
     assert changed >= 6

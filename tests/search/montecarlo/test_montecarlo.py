@@ -1,4 +1,4 @@
-"""Monte Carlo searches: both floors simulation by simulation, proofs against alpha-beta, trees worked out by hand."""
+"""Monte Carlo searches: both backends simulation by simulation, proofs against alpha-beta, trees worked out by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulations import FLOORS, built, game_of
+from simulations import BACKENDS, built, game_of
 from toys import CoinRace, Dice, DoubleMove, Seats, Takeaway, TreeGame, python_path
 from walkers import DOWN, UP, State, Words
 
@@ -45,11 +45,22 @@ def positions(game: Game, plies: Sequence[int]) -> list[Any]:
 
 def told(found: SearchResult) -> list[Any]:
     """Everything but the time."""
-    fields = ("action", "value", "player", "depth", "nodes", "pv", "exact", "action_values", "leaves", "standard_error")
+    fields = (
+        "action",
+        "value",
+        "player",
+        "depth",
+        "nodes",
+        "pv",
+        "exact",
+        "action_values",
+        "leaf_calls",
+        "standard_error",
+    )
     return [*(getattr(found, f) for f in fields), found.visits]
 
 
-# --- both floors -----------------------------------------------------------------------------------------------------
+# --- both backends ---------------------------------------------------------------------------------------------------
 NO_EVAL: list[dict[str, Any]] = [
     {},
     {"solver": False, "exploration": 0.3},
@@ -58,19 +69,19 @@ NO_EVAL: list[dict[str, Any]] = [
 ]
 WITH_EVAL: list[dict[str, Any]] = [
     {"eval": True},
-    {"eval": True, "leaf": "rollout"},
-    {"eval": True, "leaf": "rollout", "rollout_depth": 3},
+    {"eval": True, "leaf": "playout"},
+    {"eval": True, "leaf": "playout", "playout_depth": 3},
 ]
 IMPLICIT: list[dict[str, Any]] = [
     {"eval": True, "implicit_minimax": 0.4},
-    {"eval": True, "implicit_minimax": 0.8, "leaf": "rollout", "rollout_depth": 4, "solver": False},
+    {"eval": True, "implicit_minimax": 0.8, "leaf": "playout", "playout_depth": 4, "solver": False},
     {"eval": True, "implicit_minimax": 0.1, "max_nodes": 30},
 ]
 
 
 def compare(kind: type, name: str, options: dict[str, Any], plies: Sequence[int], simulations: int) -> None:
-    plain, compiled = (built(kind, name, floor, *options.items()) for floor in FLOORS)
-    assert (plain.floor, compiled.floor) == FLOORS
+    plain, compiled = (built(kind, name, backend, *options.items()) for backend in BACKENDS)
+    assert (plain.backend, compiled.backend) == BACKENDS
     for i, s in enumerate(positions(game_of(name), plies)):
         limits = Limits(nodes=simulations, depth=3 if i % 3 == 2 else None)
         seed = None if i % 2 else i
@@ -86,11 +97,11 @@ def compare(kind: type, name: str, options: dict[str, Any], plies: Sequence[int]
         ("pig", {"exploration": 0.2}),
     ],
 )
-def test_floors_agree_simulation_by_simulation(name: str, options: dict[str, Any]) -> None:
+def test_backends_agree_simulation_by_simulation(name: str, options: dict[str, Any]) -> None:
     compare(MCTS, name, options, (0, 1, 4, 9, 20), 40 if name == "pig" else 250)
 
 
-def test_flat_search_agrees_on_both_floors() -> None:
+def test_flat_search_agrees_on_both_backends() -> None:
     compare(FlatMonteCarlo, "tic_tac_toe", {}, (0, 1, 2, 3, 4, 5), 100)
 
 
@@ -102,14 +113,14 @@ EVERY_GAME = (
 
 @long
 @pytest.mark.parametrize("name", EVERY_GAME)
-def test_floors_agree_on_every_game(name: str) -> None:
+def test_backends_agree_on_every_game(name: str) -> None:
     game = game_of(name)
     slow = name in ("chess", "checkers", "backgammon", "pacman")
     two_sided = game.n_players == 2 and not game.has_chance
     for options in NO_EVAL[:2] + WITH_EVAL + (IMPLICIT if two_sided else []):
-        playing = not options.get("eval") or (options.get("leaf") and "rollout_depth" not in options)
+        playing = not options.get("eval") or (options.get("leaf") and "playout_depth" not in options)
         compare(MCTS, name, options, (0, 5, 12, 30), 5 if slow and playing else 60)
-    for options in ({}, {"eval": True, "rollout_depth": 3}):
+    for options in ({}, {"eval": True, "playout_depth": 3}):
         compare(FlatMonteCarlo, name, options, (0, 5, 12), 4 if slow and not options else 40)
 
 
@@ -126,11 +137,11 @@ def test_kernels_say_the_same_uncompiled() -> None:
     subprocess.run([sys.executable, "-c", script], env=env, check=True)
 
 
-@pytest.mark.parametrize("floor", FLOORS)
-def test_same_seed_gives_the_same_answer_and_none_is_zero(floor: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_same_seed_gives_the_same_answer_and_none_is_zero(backend: str) -> None:
     game = game_of("tic_tac_toe")
     for kind in (MCTS, FlatMonteCarlo):
-        search = built(kind, "tic_tac_toe", floor)
+        search = built(kind, "tic_tac_toe", backend)
         ask = [search.search(game.initial(), Limits(nodes=100), seed=seed) for seed in (None, 0, 1, 1)]
         assert told(ask[2]) == told(ask[3])
         assert ask[0].action_values == ask[1].action_values != ask[2].action_values
@@ -151,11 +162,11 @@ def test_empty_board_of_tic_tac_toe_is_proven_a_draw() -> None:
     assert found.action_values == dict.fromkeys(range(9), 0.0)
 
 
-@pytest.mark.parametrize("floor", FLOORS)
-def test_proven_values_are_those_of_alpha_beta(floor: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_proven_values_are_those_of_alpha_beta(backend: str) -> None:
     game = game_of("tic_tac_toe")
-    oracle = AlphaBeta(CompiledGame(game), LinearEval.zero(CompiledGame(game)), floor="plain")
-    search = built(MCTS, "tic_tac_toe", floor)
+    oracle = AlphaBeta(CompiledGame(game), LinearEval.zero(CompiledGame(game)), backend="python")
+    search = built(MCTS, "tic_tac_toe", backend)
     for s in positions(game, [3, 4, 4, 5, 5, 5, 6, 6, 7]):
         expected = oracle.search(s, Limits(depth=9), action_values=True)
         found = search.search(s, Limits(nodes=30_000))
@@ -164,10 +175,10 @@ def test_proven_values_are_those_of_alpha_beta(floor: str) -> None:
         assert expected.action_values[found.action] == expected.value
 
 
-@pytest.mark.parametrize("floor", FLOORS)
-def test_forced_win_is_found_and_its_line_is_played(floor: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_forced_win_is_found_and_its_line_is_played(backend: str) -> None:
     game = game_of("tic_tac_toe")
-    search = built(MCTS, "tic_tac_toe", floor)
+    search = built(MCTS, "tic_tac_toe", backend)
     found = search.search(game.from_text("XX.OO...."), Limits(nodes=20_000))
     assert (found.action, found.value, found.exact, found.pv) == (2, 1.0, True, (2,))
     draw = search.search(game.from_text("X...O...X"), Limits(nodes=20_000))
@@ -181,8 +192,8 @@ def test_proof_works_where_a_player_moves_twice() -> None:
     evaluator = LinearEval.zero(game)
     for pile in range(1, 10):
         s = type(game.initial())(pile, pile % 2)
-        expected = AlphaBeta(game, evaluator, floor="plain").search(s, Limits(depth=12))
-        found = MCTS(game, floor="plain").search(s, Limits(nodes=5000))
+        expected = AlphaBeta(game, evaluator, backend="python").search(s, Limits(depth=12))
+        found = MCTS(game, backend="python").search(s, Limits(nodes=5000))
         assert (found.value, found.exact, found.player) == (expected.value, True, pile % 2)
 
 
@@ -270,9 +281,9 @@ def test_clear_decisions_in_pig_are_those_of_the_solution() -> None:
 
 @long
 def test_clear_decisions_in_pig_are_the_best_in_the_table() -> None:
-    """An Eval finds all. Random playouts flatter the leader, because a random opponent seldom holds in time."""
-    game, rng, clear, found = pig.Pig(), random.Random(1), 0, {"eval": 0, "rollout": 0}
-    searches = {"eval": built(MCTS, "pig", "compiled", ("eval", True)), "rollout": built(MCTS, "pig", "compiled")}
+    """An evaluator finds all. Random playouts flatter the leader, because a random opponent seldom holds in time."""
+    game, rng, clear, found = pig.Pig(), random.Random(1), 0, {"eval": 0, "playout": 0}
+    searches = {"eval": built(MCTS, "pig", "compiled", ("eval", True)), "playout": built(MCTS, "pig", "compiled")}
     for _ in range(200):
         s = pig.State(rng.randint(0, 80), rng.randint(0, 80), rng.randint(1, 19), rng.randint(0, 1), 0, 100)
         values = game.solved(s)
@@ -284,7 +295,7 @@ def test_clear_decisions_in_pig_are_the_best_in_the_table() -> None:
                 found[leaf] += values[action] == max(values.values())
     assert clear > 30
     assert found["eval"] == clear
-    assert found["rollout"] >= 0.9 * clear
+    assert found["playout"] >= 0.9 * clear
 
 
 def score(game: Game, players: Sequence[Any], seed: int) -> list[float]:
@@ -324,14 +335,14 @@ def test_it_beats_random_play(kind: type, name: str, simulations: int, games: in
 
 
 # --- rules that look back --------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("floor", FLOORS)
-def test_repetition_of_the_game_itself_is_seen(floor: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_repetition_of_the_game_itself_is_seen(backend: str) -> None:
     """After seven plies of shuffling the eighth makes the first position for the third time."""
     game = game_of("walkers")
     s: Any = State(Words(0, 0, 1, 1, 0, 2, 0, 0))  # the first player is behind
     for a in (UP, UP, DOWN, DOWN, UP, UP, DOWN):
         s = game.result(s, a)
-    search = built(MCTS, "walkers", floor, *IMPLICIT[1].items())
+    search = built(MCTS, "walkers", backend, *IMPLICIT[1].items())
     values = search.search(s, Limits(nodes=60)).action_values
     assert values[DOWN] == 0.0 != values[UP]
     assert search.search(State(s.words), Limits(nodes=60)).action_values[DOWN] != 0.0
@@ -354,7 +365,7 @@ def test_drawing_by_repetition_saves_a_lost_chess_game() -> None:
     assert (game.action_to_text(mate, found.action), found.exact, found.value) == ("Ra8#", True, 1.0)
 
 
-# --- Evals -----------------------------------------------------------------------------------------------------------
+# --- Evaluators ------------------------------------------------------------------------------------------------------
 def counting(game: Game) -> tuple[FunctionEval, list[Any]]:
     asked: list[Any] = []
 
@@ -370,13 +381,13 @@ def test_eval_answers_at_the_leaves_and_where_playouts_are_cut() -> None:
     evaluator, asked = counting(game)
     found = MCTS(game, evaluator).search(game.initial(), Limits(nodes=2))
     assert asked == [(10, 1), (9, 1)] or asked == [(9, 1), (10, 1)]
-    assert (found.action_values, found.leaves) == ({1: 0.25, 2: 0.25}, 2)
+    assert (found.action_values, found.leaf_calls) == ({1: 0.25, 2: 0.25}, 2)
     asked.clear()
-    MCTS(game, evaluator, leaf="rollout").search(game.initial(), Limits(nodes=50))
+    MCTS(game, evaluator, leaf="playout").search(game.initial(), Limits(nodes=50))
     assert not asked
-    for kind in (FlatMonteCarlo, lambda g, e, **k: MCTS(g, e, leaf="rollout", **k)):
+    for kind in (FlatMonteCarlo, lambda g, e, **k: MCTS(g, e, leaf="playout", **k)):
         asked.clear()
-        kind(game, evaluator, rollout_depth=2).search(game.initial(), Limits(nodes=2))
+        kind(game, evaluator, playout_depth=2).search(game.initial(), Limits(nodes=2))
         assert len(asked) == 2
         assert all(pile in (5, 6, 7, 8) for pile, _ in asked)  # after the own move and two more
 
@@ -393,7 +404,7 @@ def test_playout_without_end_counts_as_the_middle_or_as_the_eval_says() -> None:
 
 
 def test_implicit_minimax_sees_the_trap_that_means_hide() -> None:
-    """Below action 0 one reply of six loses, and an Eval knows which; action 1 is a modest gain."""
+    """Below action 0 one reply of six loses, and an evaluator knows which; action 1 is a modest gain."""
     trap = [[9, 9]] * 5 + [[[-9, -9], [-9, -9]]]
     game = TreeGame([trap, [[2, 2], [2, 2]]], (-10.0, 10.0))
 
@@ -403,5 +414,5 @@ def test_implicit_minimax_sees_the_trap_that_means_hide() -> None:
 
     evaluator = FunctionEval(game, knows)
     few = Limits(nodes=16)
-    assert MCTS(game, evaluator, leaf="rollout", solver=False).search((), few).action == 0
-    assert MCTS(game, evaluator, leaf="rollout", solver=False, implicit_minimax=0.8).search((), few).action == 1
+    assert MCTS(game, evaluator, leaf="playout", solver=False).search((), few).action == 0
+    assert MCTS(game, evaluator, leaf="playout", solver=False, implicit_minimax=0.8).search((), few).action == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from evallearn import AlphaBeta, Limits, LinearEval, Minimax
+from evallearn import AlphaBeta, Limits, LinearEval, Minimax, heuristic
 from evallearn.games.pacman import Pacman
 from evallearn.games.pacman.moves import ghost_actions
 from evallearn.games.pacman.state import EAST, WEST
@@ -45,8 +45,8 @@ def best_against_greed(game: Pacman) -> float:
 
 def test_many_minimisers_in_a_row_are_plain_minimax() -> None:
     game = Pacman(maze=RING, moves=20)
-    evaluator = LinearEval.from_heuristic(game, "hungry")
-    pruned, whole = AlphaBeta(game, evaluator, floor="plain"), Minimax(game, evaluator)
+    evaluator = heuristic(game, "hungry")
+    pruned, whole = AlphaBeta(game, evaluator, backend="python"), Minimax(game, evaluator)
     s, turns = game.initial(), set()
     for _ in range(4):
         turns.add(s.turn)
@@ -61,7 +61,7 @@ def test_ghosts_trap_pacman_together_though_greedy_ones_let_him_escape() -> None
     """Nobody tells them to come from both sides: the shared aim does."""
     game = Pacman(maze=RING, moves=10)
     assert best_against_greed(game) > 500  # he runs around the ring before them, and has eaten everything
-    search = AlphaBeta(game, LinearEval.zero(game), floor="plain")
+    search = AlphaBeta(game, LinearEval.zero(game), backend="python")
     s = game.initial()
     found = search.search(s, Limits(depth=40))
     assert found.exact
@@ -79,6 +79,6 @@ def test_ghosts_trap_pacman_together_though_greedy_ones_let_him_escape() -> None
 def test_one_ghost_alone_does_not_catch_him() -> None:
     game = Pacman(maze=ALONE, moves=10)
     assert len(game.initial().ghosts) == 1
-    found = AlphaBeta(game, LinearEval.zero(game), floor="plain").search(game.initial(), Limits(depth=40))
+    found = AlphaBeta(game, LinearEval.zero(game), backend="python").search(game.initial(), Limits(depth=40))
     assert found.exact
     assert found.value > 500

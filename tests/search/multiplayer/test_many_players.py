@@ -15,7 +15,7 @@ from playing import random_game
 from toys import CoinRace, Seats, TreeGame
 from walkers import Walkers
 
-from evallearn import CHANCE, FunctionEval, Limits, LinearEval, MaxN, Minimax, get_game
+from evallearn import CHANCE, FunctionEval, Limits, MaxN, Minimax, get_game, heuristic
 from evallearn.errors import SearchError
 from evallearn.search.multiplayer.best_reply import BestReply
 from evallearn.search.multiplayer.paranoid import Paranoid
@@ -28,13 +28,13 @@ def blank(s: Any, player: int) -> float:
 
 
 def by_path(s: Any, player: int) -> float:
-    """An Eval of tree nodes: any number that depends on the path, seen by the player who is asked."""
+    """An evaluator of tree nodes: any number that depends on the path, seen by the player who is asked."""
     value = (hash(s) % 19 - 9) * 0.9
     return value if player == 0 else -value
 
 
 def any_vector(s: Any, player: int) -> float:
-    """An Eval in which the players' parts have nothing to do with each other."""
+    """An evaluator in which the players' parts have nothing to do with each other."""
     return (hash((*s, player)) % 19 - 9) * 0.9
 
 
@@ -157,12 +157,12 @@ def test_allies_share_their_values_even_where_no_depth_was_finished() -> None:
 VARIANTS: list[dict[str, Any]] = [{}, {"ties": "paranoid"}, {"ties": "friendly"}, {"alliance": (2, 0)}]
 
 
-def test_both_floors_agree_node_for_node() -> None:
+def test_both_backends_agree_node_for_node() -> None:
     game, rng = get_game("three_player_connect"), random.Random(6)
-    evaluator = LinearEval.from_heuristic(game, "lines")
+    evaluator = heuristic(game, "lines")
     lines = [s for s, _ in random_game(game, 2)[8:-1]]
     for options in VARIANTS:
-        plain, compiled = (MaxN(game, evaluator, floor=floor, **options) for floor in ("plain", "compiled"))
+        plain, compiled = (MaxN(game, evaluator, backend=backend, **options) for backend in ("python", "compiled"))
         for s in rng.sample(lines, 2):
             for limits, seed in (
                 (Limits(depth=2), None), (Limits(depth=2), 7), (Limits(nodes=50), None), (Limits(nodes=1), None)
@@ -173,10 +173,10 @@ def test_both_floors_agree_node_for_node() -> None:
                 assert replace(a, seconds=0.0) == replace(b, seconds=0.0)
 
 
-def test_compiled_floor_keeps_the_limits() -> None:
+def test_compiled_backend_keeps_the_limits() -> None:
     game = get_game("three_player_connect")
-    search = MaxN(game, LinearEval.from_heuristic(game, "lines"))
-    assert search.floor == "compiled"
+    search = MaxN(game, heuristic(game, "lines"))
+    assert search.backend == "compiled"
     assert 990 <= search.search(game.initial(), Limits(nodes=1000)).nodes <= 1000
     found = search.search(game.initial(), Limits(seconds=0.1))
     assert 0.1 <= found.seconds < 0.3
@@ -185,10 +185,10 @@ def test_compiled_floor_keeps_the_limits() -> None:
 
 
 @pytest.mark.long
-def test_both_floors_agree_where_dice_are_rolled() -> None:
+def test_both_backends_agree_where_dice_are_rolled() -> None:
     game, rng = get_game("pig,target=30"), random.Random(1)
-    evaluator = LinearEval.from_heuristic(game, "hold20")
-    plain, compiled = (MaxN(game, evaluator, floor=floor) for floor in ("plain", "compiled"))
+    evaluator = heuristic(game, "hold20")
+    plain, compiled = (MaxN(game, evaluator, backend=backend) for backend in ("python", "compiled"))
     for _ in range(20):
         s = game.from_text(f"{rng.randrange(30)}-{rng.randrange(30)}")
         a, b = (search.search(s, Limits(depth=3)) for search in (plain, compiled))
@@ -197,18 +197,18 @@ def test_both_floors_agree_where_dice_are_rolled() -> None:
         compiled.search(game.result(game.initial(), 0), Limits(depth=1))
 
 
-def test_compiled_floor_is_refused_to_whom_has_none() -> None:
+def test_compiled_backend_is_refused_to_whom_has_none() -> None:
     for game, why in (
-        (Seats([(1, 2, 3)]), "the game seats has no compiled floor"),
-        (Walkers(), "the rules of walkers look back, for which max\\^n has no compiled floor"),
-        (get_game("tic_tac_toe"), "the blank Eval has no compiled floor"),
+        (Seats([(1, 2, 3)]), "the game seats has no compiled backend"),
+        (Walkers(), "the rules of walkers look back, for which max\\^n has no compiled backend"),
+        (get_game("tic_tac_toe"), "the blank evaluator has no compiled backend"),
     ):
-        with pytest.raises(SearchError, match=f"{why}: give it one, or use floor='auto'"):
-            MaxN(game, FunctionEval(game, blank), floor="compiled")
-    with pytest.raises(SearchError, match="the blank Eval has no compiled floor: give it one"):
-        Paranoid(get_game("tic_tac_toe"), FunctionEval(get_game("tic_tac_toe"), blank), floor="compiled")
-    with pytest.raises(SearchError, match="the best-reply search has no compiled floor: use floor='auto'"):
-        BestReply(TreeGame(), FunctionEval(TreeGame(), blank), floor="compiled")
+        with pytest.raises(SearchError, match=f"{why}: give it one, or use backend='auto'"):
+            MaxN(game, FunctionEval(game, blank), backend="compiled")
+    with pytest.raises(SearchError, match="the blank evaluator has no compiled backend: give it one"):
+        Paranoid(get_game("tic_tac_toe"), FunctionEval(get_game("tic_tac_toe"), blank), backend="compiled")
+    with pytest.raises(SearchError, match="the best-reply search has no compiled backend: use backend='auto'"):
+        BestReply(TreeGame(), FunctionEval(TreeGame(), blank), backend="compiled")
 
 
 # --- paranoid and best reply -----------------------------------------------------------------------------------------
@@ -298,12 +298,12 @@ def test_both_average_over_dice() -> None:
 
 def test_pruning_saves_nodes_and_best_reply_more_of_them() -> None:
     game = get_game("three_player_connect")
-    evaluator = LinearEval.from_heuristic(game, "lines")
+    evaluator = heuristic(game, "lines")
     s = game.from_text("5555")
     limits = Limits(depth=3)
     plain, compiled = (
-        [Paranoid(game, evaluator, pruning=p, floor=floor).search(s, limits) for p in (False, True)]
-        for floor in ("plain", "compiled")
+        [Paranoid(game, evaluator, pruning=p, backend=backend).search(s, limits) for p in (False, True)]
+        for backend in ("python", "compiled")
     )
     whole = plain[0]
     for found in (*plain, *compiled):
@@ -329,7 +329,7 @@ def test_limits_and_cutoffs_reach_the_search_below() -> None:
 @pytest.mark.parametrize("kind", [MaxN, Paranoid, BestReply])
 def test_refusals_name_the_reason(kind: type) -> None:
     race, tree = CoinRace(), TreeGame()
-    with pytest.raises(SearchError, match="the blank Eval is of coin_race, not of tree: choose another"):
+    with pytest.raises(SearchError, match="the blank evaluator is of coin_race, not of tree: choose another"):
         kind(tree, FunctionEval(race, blank))
     search = kind(race, FunctionEval(race, blank))
     with pytest.raises(SearchError, match="coin_race position '0 0 0 0 0' waits for the dice: roll them first"):

@@ -60,32 +60,35 @@ def test_the_command_knows_every_method():
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS if m != "net"])
-@pytest.mark.parametrize("taper", [[], ["--taper"]], ids=["phases", "taper"])
-def test_every_linear_method_learns(capsys, records, method, taper):
-    told = fitted(capsys, records, "--method", method, *taper)
+@pytest.mark.parametrize("tapered", [[], ["--tapered"]], ids=["phases", "tapered"])
+def test_every_linear_method_learns(capsys, records, method, tapered):
+    told = fitted(capsys, records, "--method", method, *tapered)
     assert told["method"] == method
     assert told["metrics"]["log_loss"] < told["metrics"]["baseline_log_loss"]
     assert isinstance(told["dropped"], list)
     assert run(["info", "x.safetensors", "--json"]) == 0
     made = json.loads(capsys.readouterr().out)["made"]
-    assert (made["settings"]["method"], made["settings"]["taper"]) == (method, bool(taper))
+    assert (made["settings"]["method"], made["settings"]["tapered"]) == (method, bool(tapered))
     assert made["dropped"] == told["dropped"]
 
 
 def test_alpha_decides_what_lasso_drops(capsys, records):
-    few, many = (fitted(capsys, records, "--method", "lasso", "--alpha", a)["dropped"] for a in ("0.01", "4"))
+    few, many = (fitted(capsys, records, "--method", "lasso", "--penalty", a)["dropped"] for a in ("0.01", "4"))
     assert len(few) < len(many)
-    assert fit(records, "--method", "lasso", "--alpha", "4") == 0
+    assert fit(records, "--method", "lasso", "--penalty", "4") == 0
     assert f"features without a weight: {', '.join(many)}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--alpha", "-1"], "'--alpha': -1.0 is not in the range 0<x<="),
-        (["--method", "lasso", "--alpha", "1e9"], "alpha=1e+09 drops every feature: give an alpha below"),
-        (["--method", "net", "--alpha", "1"], "method 'net' knows no alpha: leave it out, or choose a linear method"),
-        (["--method", "net", "--taper"], "method 'net' knows no taper"),
+        (["--penalty", "-1"], "'--penalty': -1.0 is not in the range 0<x<="),
+        (["--method", "lasso", "--penalty", "1e9"], "alpha=1e+09 drops every feature: give an alpha below"),
+        (
+            ["--method", "net", "--penalty", "1"],
+            "method 'net' knows no penalty: leave it out, or choose a linear method",
+        ),
+        (["--method", "net", "--tapered"], "method 'net' knows no tapered"),
         (["--method", "lars"], "'lars' is not one of"),
     ],
 )

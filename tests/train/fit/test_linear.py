@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import StandardScaler
 
 from evallearn.errors import DataError, SpecError
-from evallearn.evaluators import load_evaluator, save_evaluator
-from evallearn.train import ArrayStream, LinearEvalTrainer, measure
+from evallearn.evaluators import load_evaluator, save
+from evallearn.train import ArrayStream, LinearFitter, measure
 from evallearn.train.fit.newton import solve_ridge
 
 METHODS = ("ridge", "logistic")
@@ -33,7 +33,7 @@ def in_memory(records):
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 1000.0])
 def test_ridge_equals_sklearn_on_the_full_matrix(make_records, alpha):
     records = make_records(3000, **ONE, draws=0.2)
-    got = LinearEvalTrainer(method="ridge", alpha=alpha).fit(ArrayStream(**records, test_share=0.0, batch_rows=701))
+    got = LinearFitter(method="ridge", alpha=alpha).fit(ArrayStream(**records, test_share=0.0, batch_rows=701))
     z, scale, mean = in_memory(records)
     oracle = Ridge(alpha=alpha).fit(z, records["outcome"])
     np.testing.assert_allclose(got.weights_[0] / got.scale_, oracle.coef_ / scale, rtol=1e-8)
@@ -42,7 +42,7 @@ def test_ridge_equals_sklearn_on_the_full_matrix(make_records, alpha):
 
 def test_ridge_scale_minimises_the_log_loss(make_records):
     stream = ArrayStream(**make_records(5000, **TWO), test_share=0.0)
-    got = LinearEvalTrainer(method="ridge").fit(stream)
+    got = LinearFitter(method="ridge").fit(stream)
     assert got.scale_ > 1.0  # predictions of least squares are timid once they are squashed
     base = measure(got.predict, stream, "train").log_loss
     for factor in (0.95, 1.05):
@@ -54,7 +54,7 @@ def test_ridge_scale_minimises_the_log_loss(make_records):
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 100.0])
 def test_logistic_equals_sklearn_on_the_full_matrix(make_records, alpha):
     records = make_records(3000, **ONE, draws=0.2)
-    got = LinearEvalTrainer(alpha=alpha).fit(ArrayStream(**records, test_share=0.0, batch_rows=701))
+    got = LinearFitter(alpha=alpha).fit(ArrayStream(**records, test_share=0.0, batch_rows=701))
     z, scale, mean = in_memory(records)
     # A draw is two rows of half a weight, one won and one lost.
     twice = np.vstack([z, z]), np.repeat([1, 0], len(z))
@@ -66,7 +66,7 @@ def test_logistic_equals_sklearn_on_the_full_matrix(make_records, alpha):
 
 def test_ridge_phases_equal_sklearn_on_the_residuals(make_records):
     records = make_records(2000, **TWO)
-    got = LinearEvalTrainer(method="ridge", phase_alpha=50.0).fit(ArrayStream(**records, test_share=0.0))
+    got = LinearFitter(method="ridge", phase_alpha=50.0).fit(ArrayStream(**records, test_share=0.0))
     z, scale, _ = in_memory(records)
     common = Ridge(alpha=1.0).fit(z, records["outcome"])
     rest = records["outcome"] - common.predict(z)
@@ -92,7 +92,7 @@ def test_solve_ridge_answers_the_normal_equations():
 def test_known_weights_are_recovered_in_each_phase(make_records, method):
     weights, bias = np.array([[0.3, -0.02, 1.0], [-0.2, 0.03, 0.0]]), np.array([0.1, -0.1])
     stream = ArrayStream(**make_records(200_000, weights, bias))
-    got = LinearEvalTrainer(method=method, phase_alpha=1.0).fit(stream)
+    got = LinearFitter(method=method, phase_alpha=1.0).fit(stream)
     np.testing.assert_allclose(got.weights_ * [1, 10, 0.1], weights * [1, 10, 0.1], atol=0.03)
     np.testing.assert_allclose(got.bias_ + got.weights_ @ [5.0, -20.0, 0.3], bias, atol=0.03)
     metrics = measure(got.predict, stream)
@@ -103,8 +103,8 @@ def test_known_weights_are_recovered_in_each_phase(make_records, method):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_phase_without_records_takes_the_common_weights(make_records, method):
     records = make_records(2000, **ONE)
-    empty = LinearEvalTrainer(method=method).fit(ArrayStream(**{**records, "n_phases": 3}))
-    alone = LinearEvalTrainer(method=method).fit(ArrayStream(**records))
+    empty = LinearFitter(method=method).fit(ArrayStream(**{**records, "n_phases": 3}))
+    alone = LinearFitter(method=method).fit(ArrayStream(**records))
     assert empty.phase_records_[1:].tolist() == [0, 0]
     for k in range(3):
         np.testing.assert_allclose(empty.weights_[k], alone.weights_[0], rtol=2e-2)
@@ -115,7 +115,7 @@ def test_a_phase_without_records_takes_the_common_weights(make_records, method):
 def test_a_phase_with_few_records_stays_near_the_others(make_records, method):
     records = make_records(5000, np.repeat(ONE["weights"], 2, 0), [0.2, 0.2], phase_shares=[0.999, 0.001])
     records["outcome"][records["phase"] == 1] = 1.0  # and all of one outcome
-    got = LinearEvalTrainer(method=method).fit(ArrayStream(**records, test_share=0.0))
+    got = LinearFitter(method=method).fit(ArrayStream(**records, test_share=0.0))
     assert 1 <= got.phase_records_[1] <= 15
     np.testing.assert_allclose(got.weights_[1], got.weights_[0], rtol=0.2)
 
@@ -124,7 +124,7 @@ def test_a_phase_with_few_records_stays_near_the_others(make_records, method):
 def test_constant_features_get_no_weight_and_no_warning(make_records, method):
     records = make_records(1000, **TWO)
     records["features"][:, 1] = 1e6 / 3
-    got = LinearEvalTrainer(method=method).fit(ArrayStream(**records))
+    got = LinearFitter(method=method).fit(ArrayStream(**records))
     assert got.weights_[:, 1].tolist() == [0.0, 0.0]
     assert got.constant_features_ == ("b",)
     assert np.isfinite(got.bias_).all()
@@ -134,7 +134,7 @@ def test_constant_features_get_no_weight_and_no_warning(make_records, method):
 def test_perfectly_predictable_outcomes_stay_finite(method):
     x = np.linspace(-1, 1, 400)[:, None]
     stream = ArrayStream(np.hstack([x, x, -x]), np.sign(x[:, 0]), game=np.arange(400))
-    got = LinearEvalTrainer(method=method, alpha=1e-3).fit(stream)
+    got = LinearFitter(method=method, alpha=1e-3).fit(stream)
     assert np.isfinite(got.weights_).all()
     assert measure(got.predict, stream, "train").sign_accuracy > 0.99
 
@@ -142,7 +142,7 @@ def test_perfectly_predictable_outcomes_stay_finite(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_same_records_give_the_same_bytes_whatever_the_batches(make_records, method):
     records = make_records(5000, **TWO)
-    a, b, c = (LinearEvalTrainer(method=method).fit(ArrayStream(**records, batch_rows=n)) for n in (5000, 5000, 99))
+    a, b, c = (LinearFitter(method=method).fit(ArrayStream(**records, batch_rows=n)) for n in (5000, 5000, 99))
     assert a.weights_.tobytes() == b.weights_.tobytes()
     assert a.bias_.tobytes() == b.bias_.tobytes()
     np.testing.assert_allclose(c.weights_, a.weights_, rtol=1e-7)
@@ -154,7 +154,7 @@ def test_a_step_that_overshoots_is_halved():
     x = rng.normal(size=(4000, 1)).astype(np.float32)
     phase = (np.arange(4000) < 200).astype(int)
     y = np.sign(x[:, 0] + 0.1 * rng.normal(size=4000)) * np.where(phase == 1, -1, 1)
-    got = LinearEvalTrainer(phase_alpha=1e-3, alpha=1e-3).fit(
+    got = LinearFitter(phase_alpha=1e-3, alpha=1e-3).fit(
         ArrayStream(x, y, game=np.arange(4000), phase=phase, test_share=0.0)
     )
     z = StandardScaler().fit_transform(x.astype(float))
@@ -167,33 +167,33 @@ def test_a_step_that_overshoots_is_halved():
     assert got.weights_[1] < -1 < 1 < got.weights_[0]
 
 
-# --- the Eval ------------------------------------------------------------------------------------------------------
+# --- the evaluator ---------------------------------------------------------------------------------------------------
 def test_evaluator_predicts_what_the_trainer_does_and_survives_its_file(make_records, toy, tmp_path):
     records = make_records(2000, **TWO)
-    got = LinearEvalTrainer().fit(ArrayStream(**records))
-    path = save_evaluator(got.evaluator(toy, {"command": "test"}), tmp_path / "x.safetensors")
+    got = LinearFitter().fit(ArrayStream(**records))
+    path = save(got.evaluator(toy, {"command": "test"}), tmp_path / "x.safetensors")
     evaluator = load_evaluator(path, toy)
     x, phase = records["features"][:20], records["phase"][:20]
     ours = [evaluator.evaluate((tuple(f), k), 0) for f, k in zip(x.tolist(), phase.tolist(), strict=True)]
     np.testing.assert_allclose(got.predict(x, phase), ours, atol=1e-5)
-    assert evaluator.made["data_checksum"] == got.data_checksum_
-    assert evaluator.made["settings"]["method"] == "logistic"
-    assert evaluator.made["command"] == "test"
+    assert evaluator.metadata["data_checksum"] == got.data_checksum_
+    assert evaluator.metadata["settings"]["method"] == "logistic"
+    assert evaluator.metadata["command"] == "test"
 
 
 def test_evaluator_refuses_another_games_features(make_records, toy):
     records = make_records(500, **TWO)
-    renamed = LinearEvalTrainer().fit(ArrayStream(**{**records, "feature_names": ("a", "x", "c")}))
+    renamed = LinearFitter().fit(ArrayStream(**{**records, "feature_names": ("a", "x", "c")}))
     with pytest.raises(DataError, match=r"feature 1 that was learned from is 'x', that of toy v1 is 'b': generate"):
         renamed.evaluator(toy)
-    phases = LinearEvalTrainer().fit(ArrayStream(**{**records, "n_phases": 4}))
+    phases = LinearFitter().fit(ArrayStream(**{**records, "n_phases": 4}))
     with pytest.raises(DataError, match="fitted on 4 phases, toy has 2"):
         phases.evaluator(toy)
 
 
 # --- manners -------------------------------------------------------------------------------------------------------
 def test_clone_and_params_work_as_in_sklearn(make_records):
-    a = LinearEvalTrainer(method="ridge", alpha=3.0)
+    a = LinearFitter(method="ridge", alpha=3.0)
     b = clone(a).set_params(alpha=4.0)
     assert b.get_params() == {**a.get_params(), "alpha": 4.0}
     assert b.fit(ArrayStream(**make_records(500, **ONE))) is b
@@ -205,16 +205,16 @@ def test_clone_and_params_work_as_in_sklearn(make_records):
 def test_settings_that_do_not_work_are_refused(make_records):
     stream = ArrayStream(**make_records(100, **ONE))
     with pytest.raises(SpecError, match="unknown method 'rigde': did you mean 'ridge'"):
-        LinearEvalTrainer(method="rigde").fit(stream)
+        LinearFitter(method="rigde").fit(stream)
     with pytest.raises(SpecError, match=r"alpha=0: give a number above 0"):
-        LinearEvalTrainer(alpha=0).fit(stream)
+        LinearFitter(alpha=0).fit(stream)
     with pytest.raises(SpecError, match=r"max_iter=0: give"):
-        LinearEvalTrainer(max_iter=0).fit(stream)
+        LinearFitter(max_iter=0).fit(stream)
 
 
 def test_too_few_passes_are_told(make_records):
     with pytest.warns(ConvergenceWarning, match=r"still moved by .* after max_iter=1 passes: raise max_iter"):
-        LinearEvalTrainer(max_iter=1).fit(ArrayStream(**make_records(500, **ONE)))
+        LinearFitter(max_iter=1).fit(ArrayStream(**make_records(500, **ONE)))
 
 
 def test_a_stream_that_cannot_be_read_twice_is_refused(make_records):
@@ -222,12 +222,12 @@ def test_a_stream_that_cannot_be_read_twice_is_refused(make_records):
     once = stream.batches("train")
     stream.batches = lambda split: once
     with pytest.raises(DataError, match="records at first and 0 in a later pass"):
-        LinearEvalTrainer().fit(stream)
+        LinearFitter().fit(stream)
 
 
 MEMORY = """
     import numpy as np
-    from evallearn.train import Batch, LinearEvalTrainer
+    from evallearn.train import Batch, LinearFitter
 
     class Synthetic:
         n_features, n_phases, feature_names, checksum = 10, 3, tuple("abcdefghij"), "synthetic"
@@ -246,7 +246,7 @@ MEMORY = """
         return int(next(l for l in open("/proc/self/status") if "VmHWM" in l).split()[1]) / 1024
 
     for n in SIZES:
-        fitted = LinearEvalTrainer(method=METHOD).fit(Synthetic(n))
+        fitted = LinearFitter(method=METHOD).fit(Synthetic(n))
         assert fitted.n_records_ == n
         print(peak())
 """

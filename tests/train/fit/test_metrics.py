@@ -135,7 +135,7 @@ def test_predictor_of_several_outputs_adds_up_their_steps(monkeypatch, toy):
 def test_predictor_refuses_another_kind_of_eval(toy):
     other = LinearEval(toy, np.zeros((2, 3)))
     other.__class__ = type("Oracle", (LinearEval.__base__,), {"raw": None, "tensors": None})
-    with pytest.raises(DataError, match="'linear' is a Oracle: only linear Evals and nets"):
+    with pytest.raises(DataError, match="'linear' is a Oracle: only linear evaluators and nets"):
         predictor(other)
 
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from evallearn.data.dataset import is_test
 from evallearn.errors import DataError, EvallearnError, SpecError
-from evallearn.train import ArrayStream, LinearEvalTrainer, measure
+from evallearn.train import ArrayStream, LinearFitter, measure
 from evallearn.train.fit.net import NetFitter
 from evallearn.train.validation import ValidationStream
 
@@ -42,7 +42,7 @@ def xor_stream(n, seed):
 @pytest.mark.long
 def test_net_beats_linear_on_xor():
     stream, fresh = xor_stream(20_000, 0), xor_stream(50_000, 1)
-    linear = measure(LinearEvalTrainer().fit(stream).predict, fresh, "train")
+    linear = measure(LinearFitter().fit(stream).predict, fresh, "train")
     net = measure(NetFitter(epochs=5, batch_size=256).fit(stream).predict, fresh, "train")
     truth = measure(lambda x, phase: np.tanh(3 * x[:, 0] * x[:, 1]), fresh, "train")
     assert linear.sign_accuracy < 0.55
@@ -54,7 +54,7 @@ def test_net_beats_linear_on_xor():
 @pytest.mark.long
 def test_net_matches_linear_on_a_linear_truth(make_records):
     stream = ArrayStream(**make_records(30_000, **TWO, draws=0.2))
-    linear = measure(LinearEvalTrainer().fit(stream).predict, stream)
+    linear = measure(LinearFitter().fit(stream).predict, stream)
     net = measure(NetFitter(epochs=6).fit(stream).predict, stream)
     assert net.log_loss < linear.log_loss + 0.01
 
@@ -115,8 +115,8 @@ def test_evaluator_predicts_what_the_trainer_does(make_records, toy, hidden, act
     ours = [evaluator.evaluate((tuple(f), k), 0) for f, k in zip(x.tolist(), phase.tolist(), strict=True)]
     np.testing.assert_allclose(got.predict(x, phase), ours, atol=1e-5)
     assert (evaluator.hidden, evaluator.activation, evaluator.name) == (hidden, activation, "net")
-    assert evaluator.made["data_checksum"] == got.data_checksum_
-    assert evaluator.made["best_epoch"] == got.best_epoch_
+    assert evaluator.metadata["data_checksum"] == got.data_checksum_
+    assert evaluator.metadata["best_epoch"] == got.best_epoch_
 
 
 def test_evaluator_refuses_another_games_features(make_records, toy):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evallearn.errors import DataError, Diverged, SpecError
-from evallearn.evaluators import LinearEval
+from evallearn.evaluators import LinearEval, heuristic
 from evallearn.registry import get_game
 from evallearn.train.draws import Draws
 from evallearn.train.models.linear import LinearModel
@@ -79,25 +79,25 @@ def test_it_learns_that_threats_win():
     game = get_game("connect_four")
     trainer = quick(**COHERENT)
     e = trainer.fit(games=400).freeze({"name": "mine"})
-    assert (e.name, e.made["games"], e.made["method"]) == ("mine", 400, "treestrap")
+    assert (e.name, e.metadata["games"], e.metadata["method"]) == ("mine", 400, "treestrap")
     three = game.from_text("414142")
     assert e.evaluate(three, 0) > 0.5
     assert trainer.learner.nodes > trainer.learner.moves > 400
 
 
 def test_treestrap_learns_only_what_bounds_contradict():
-    """A lower bound below the Eval, or an upper one above it, says nothing."""
+    """A lower bound below the evaluator, or an upper one above it, says nothing."""
     game = get_game("connect_four")
     plain = plain_one("connect_four", **COHERENT).model
     s = game.from_text("4")
     plain.visit(plain.read(s), Draws(0))
     plain.evaluator.w[:, -1] = 0.5  # EVAL = tanh(0.5) = 0.46 everywhere
-    plain.note_node(s, 0.2, -1.0, 0.1)  # at least 0.2
-    plain.note_node(s, 0.6, 0.7, 1.0)  # at most 0.6
+    plain.on_node(s, 0.2, -1.0, 0.1)  # at least 0.2
+    plain.on_node(s, 0.6, 0.7, 1.0)  # at most 0.6
     assert plain.notes == 0
-    plain.note_node(s, 0.6, -1.0, 0.1)  # at least 0.6
-    plain.note_node(s, 0.2, 0.7, 1.0)  # at most 0.2
-    plain.note_node(s, 0.2, -1.0, 1.0)  # exactly 0.2
+    plain.on_node(s, 0.6, -1.0, 0.1)  # at least 0.6
+    plain.on_node(s, 0.2, 0.7, 1.0)  # at most 0.2
+    plain.on_node(s, 0.2, -1.0, 1.0)  # exactly 0.2
     assert plain.notes == 3
 
 
@@ -114,7 +114,7 @@ def test_treestrap_learns_nothing_amid_exchanges(position, told):
     plain = plain_one("chess")
     plain.model.evaluator.w[:, [game.feature_names.index(name) for name in ("pawns", "queens")]] = 0.1, 0.9
     plain.searches.searching.begin()
-    plain.searches.searching.tell(game.from_text(position), 0.5, -1.0, 1.0)
+    plain.searches.searching.report_node(game.from_text(position), 0.5, -1.0, 1.0)
     assert plain.model.notes == told
 
 
@@ -165,7 +165,7 @@ def test_checkpoint_of_other_settings_is_refused(tmp_path):
     quick(**COHERENT).fit(games=2, checkpoint=file)
     with pytest.raises(DataError, match="was made with seed 1, now 2: give the same settings, or delete it"):
         quick(seed=2, **COHERENT).fit(games=4, checkpoint=file)
-    begun = LinearEval.from_heuristic(game, "threats")
+    begun = heuristic(game, "threats")
     with pytest.raises(DataError, match="was made with start others"):
         quick(start=begun, **COHERENT).fit(games=4, checkpoint=file)
     file.write_bytes(b"no safetensors file")
@@ -198,7 +198,7 @@ def test_games_and_features_that_cannot_be_learned_are_refused():
         LinearModel(get_game("backgammon"))
     with pytest.raises(SpecError, match="unknown feature of connect_four 'queens'"):
         LinearModel(get_game("connect_four"), features=["queens"])
-    with pytest.raises(SpecError, match="the Eval to begin with is one of othello, not of connect_four"):
+    with pytest.raises(SpecError, match="the evaluator to begin with is one of othello, not of connect_four"):
         LinearModel(get_game("connect_four"), start=LinearEval.zero(get_game("othello")))
 
 

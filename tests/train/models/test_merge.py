@@ -168,4 +168,4 @@ def test_command_takes_learners(tmp_path, capsys):
     arguments = ["patterns", "othello", "--set", "straight-3", "--games", "30", "--out", str(file), "--json"]
     assert run([*arguments, "--learners", "2", "--merge-every", "10"]) == 0
     assert json.loads(capsys.readouterr().out)["games"] == 30
-    assert load_evaluator(file, Othello()).made["games"] == 30
+    assert load_evaluator(file, Othello()).metadata["games"] == 30

@@ -57,7 +57,7 @@ def same_lessons(game: Game, target: str, games: int, **settings: Any) -> int:
     assert found.words.tolist() == [[int(w) for w in game.encode(s)] for s, _ in wanted]
     assert found.targets.tobytes() == np.array([target for _, target in wanted]).tobytes()
     for (s, _), x, phase in zip(wanted, *it.player.inputs(found.words), strict=True):
-        assert (x.tolist(), phase) == (it.player.net.see(s, game.viewer(s))[0], game.phase(s))
+        assert (x.tolist(), phase) == (it.player.net.observe(s, game.observer(s))[0], game.phase(s))
     return len(wanted)
 
 
@@ -101,13 +101,13 @@ def test_kernel_teaches_by_searches_in_every_game(name: str, target: str, depth:
 
 def test_of_a_large_tree_so_many_nodes_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both backends draw the same ones."""
-    seen, note_node = [], PlainNet.note_node
+    seen, on_node = [], PlainNet.on_node
 
     def noted(self: PlainNet, *given: Any) -> None:
-        note_node(self, *given)
+        on_node(self, *given)
         seen.append(self.nodes)
 
-    monkeypatch.setattr(PlainNet, "note_node", noted)
+    monkeypatch.setattr(PlainNet, "on_node", noted)
     lessons = same_lessons(TTT, "treestrap", 1, depth=5, epsilon=0.0, max_opening_plies=0)
     assert max(seen) > MAX_NODES
     assert lessons < len(seen)
@@ -170,11 +170,11 @@ def test_a_draw_is_half_a_win_to_both() -> None:
 def test_treestrap_learns_only_what_bounds_contradict() -> None:
     net, s = player(FOUR, "treestrap")[1].model, FOUR.from_text("4")
     said = net.evaluator.evaluate(s, 1)
-    net.note_node(s, said - 0.2, -1.0, said - 0.3)  # at least
-    net.note_node(s, said + 0.2, said + 0.3, 1.0)  # at most
+    net.on_node(s, said - 0.2, -1.0, said - 0.3)  # at least
+    net.on_node(s, said + 0.2, said + 0.3, 1.0)  # at most
     assert net.noted == []
     for value, alpha, beta in ((said + 0.2, -1.0, said + 0.1), (said - 0.2, said - 0.1, 1.0), (said + 0.1, -1.0, 1.0)):
-        net.note_node(s, value, alpha, beta)
+        net.on_node(s, value, alpha, beta)
         assert float(net.noted[-1][1][0]) == pytest.approx((value + 1) / 2, abs=1e-6)
     assert len(net.noted) == 3
 

@@ -140,8 +140,8 @@ def test_five_outputs_of_backgammon_are_turned_for_the_other_player():
     next(chain)
     after = next(chain)
     assert td.outputs(s).shape == td.gradient(s).shape[:1] == (5,)
-    assert {game.viewer(s), game.viewer(after)} == {0, 1}
-    other = s if game.viewer(s) == 1 else after
+    assert {game.observer(s), game.observer(after)} == {0, 1}
+    other = s if game.observer(s) == 1 else after
     y = td.model.outputs(td.inputs(other))
     assert td.outputs(other).tolist() == (1 - y[::-1]).tolist()
 

@@ -215,7 +215,7 @@ def test_checkpoint_of_other_settings_is_refused(tmp_path) -> None:
     learner(seed=3).save(file)
     with pytest.raises(DataError, match=r"was made with seed 3, now 1: give the same settings, or delete it"):
         learner().restore(file)
-    other = PatternSet(patterns=[(0,)], note="", by_player=True)
+    other = PatternSet(patterns=[(0,)], note="", per_player=True)
     with pytest.raises(DataError, match="was made with patterns others"):
         learner(patterns=other, seed=3).restore(file)
     with pytest.raises(DataError, match="was made with schedule others"):

@@ -148,7 +148,7 @@ def test_checkpoint_whose_lessons_do_not_fit_together_is_refused(tmp_path: Path)
 def test_it_learns_to_take_the_win() -> None:
     training = trainer(schedule=Schedule(initial=1e-2), max_opening_plies=4).fit(games=4000)
     e = training.freeze({"name": "mine"})
-    assert (e.name, e.made["method"], e.made["depth"], e.made["games"]) == ("mine", "td", 1, training.games)
+    assert (e.name, e.metadata["method"], e.metadata["depth"], e.metadata["games"]) == ("mine", "td", 1, training.games)
     wins, fork = TTT.from_text("XX.OO...."), TTT.from_text("X.....O.X")
     assert training.progress.error < 0.69  # the loss of a net that knows nothing
     assert e.evaluate(wins, 0) > 0.5

@@ -30,10 +30,10 @@ def test_it_learns_to_win_where_a_stone_wins() -> None:
     game = ConnectFour()
     training = trainer(seed=3, initial=1.0, temporal_coherence=False).fit(games=4000)
     e = training.evaluator
-    assert e.made["games"] == training.games == 4000
-    assert e.made["moves"] == training.moves > 4000
+    assert e.metadata["games"] == training.games == 4000
+    assert e.metadata["moves"] == training.moves > 4000
     assert training.moves_per_second > 0
-    assert training.freeze({"name": "mine"}).made["name"] == "mine"
+    assert training.freeze({"name": "mine"}).metadata["name"] == "mine"
     wins, loses = game.from_text("414142"), game.from_text("41414")  # X has three in column 4; O must answer there
     assert e.evaluate(wins, 0) > 0.3
     assert e.evaluate(wins, 0) > e.evaluate(game.from_text("414144"), 0)
