@@ -1,4 +1,4 @@
-"""How strong is backgammon with an evaluator? Against GNU Backgammon's judgement, Tesauro's pubeval, and GNU Backgammon.
+"""How strong is backgammon with an evaluator? Against GNU Backgammon's judgement, pubeval, and GNU Backgammon.
 
     python benchmarks/backgammon_strength.py reference WHO [--depth N]       equity lost per decision, in millipoints
     python benchmarks/backgammon_strength.py pubeval   WHO [--games 10000]   points per game

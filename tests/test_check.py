@@ -158,7 +158,7 @@ PLAIN = {
     ),
     "hidden information": (
         broken(hidden_information=True, feature_names=()),
-        r"takeaway\.hidden_information: is True; out of scope, as every search and evaluator sees the whole state: play .*",
+        r"takeaway\.hidden_information: is True; out of scope, as every search and evaluator sees the whole .*",
     ),
     "utility_range is one number": (
         broken(utility_range=3),

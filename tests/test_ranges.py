@@ -239,7 +239,7 @@ def test_settings_know_their_defaults_and_what_was_changed() -> None:
         ({"share_": 2}, "share=2: give a number from 0 to 1"),
         ({"share_": None}, "share=None: give a number from 0 to 1"),
         ({"depth": 0}, "depth=0: give a whole number from 1 to 9"),
-        ({"way": "plane"}, "unknown way 'plane': did you mean 'python'"),
+        ({"way": "pyton"}, "unknown way 'pyton': did you mean 'python'"),
         ({"quiet": 1}, "quiet=1: give True or False"),
     ],
     ids=str,

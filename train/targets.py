@@ -88,5 +88,5 @@ def check_target(target: str, outcome_share: float) -> None:
         raise unknown("target", target, LINEAR_TARGETS)
     if not 0.0 <= outcome_share <= 1.0:
         raise SpecError(
-            f"outcome_share={outcome_share!r}: give the share of the outcome, from 0 (the search alone) to 1 (the outcome)"
+            f"outcome_share={outcome_share!r}: give the share of the outcome, from 0 (the search alone) to 1"
         )

@@ -61,8 +61,8 @@ class SearchResult(Generic[A]):
     pv: tuple[A, ...]
     """The principal variation: the line both sides are expected to play, `action` first."""
     exact: bool
-    """True if the value is proven: no evaluator was asked on the way to it and nothing unsound was pruned, or it is a win or
-    a loss that only the end of the game can have told: see "What is promised" in search/README.md."""
+    """True if the value is proven: no evaluator was asked on the way to it and nothing unsound was pruned, or it is a
+    win or a loss that only the end of the game can have told: see "What is promised" in search/README.md."""
     seconds: float
     action_values: dict[A, float] | None = None
     """The value of every root action, if they were asked for and an iteration was finished."""

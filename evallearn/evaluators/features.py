@@ -28,7 +28,7 @@ from evallearn.evaluators.squash import SQUASHES, to_value
 
 EVAL_TEMPLATE = Path(__file__).with_name("eval_kernel.py")
 LONG_GAME = 120
-"""Plies of a game that `feature_hash` looks at, at most: enough to see every feature, and chess is slow in plain Python."""
+"""Plies of a game that `feature_hash` looks at, at most: enough to see every feature; chess is slow in plain Python."""
 
 
 def fixed_positions(game: Game) -> Iterator[State]:

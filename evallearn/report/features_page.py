@@ -17,18 +17,19 @@ MOST_IN_MAP = 40
 GLOSSARY = {
     "Weight": "What one unit of the feature adds to the value before it is squashed, one weight for all phases of the "
     "game. Per deviation: the same for one standard deviation of the feature, so that features can be compared.",
-    "Left out": "A linear evaluator is fitted again without the feature: by how much does the log loss on held-out games "
-    "grow? Below 0: the evaluator is better without it. Other features may stand in for it.",
+    "Left out": "A linear evaluator is fitted again without the feature: by how much does the log loss on held-out "
+    "games grow? Below 0: the evaluator is better without it. Other features may stand in for it.",
     "Shuffled": "The feature's values are shuffled among the held-out positions, so that they tell nothing: by how "
     "much does the loss of the evaluator grow (permutation importance)? Nothing can stand in for it, so it is larger.",
-    "Log loss": "How surprised the evaluator is by the true outcomes of games it has not seen: 0 is perfect foresight, and "
-    "0.693 a coin toss.",
+    "Log loss": "How surprised the evaluator is by the true outcomes of games it has not seen: 0 is perfect "
+    "foresight, and 0.693 a coin toss.",
     "Correlation": "+1: two features rise and fall together, 0: unrelated, −1: one rises as the other falls.",
     "Variance inflation": "By how much the uncertainty of a weight grows because other features tell the same. 1: not "
     "at all; above 10 the weight means little on its own.",
     "95 % intervals": "By resampling whole games, never single positions: the positions of a game share its outcome. "
     "Where an interval holds 0, the records do not tell whether the feature is of use.",
-    "Elo": "The evaluator fitted with the feature against the one fitted without it, at equal depth. Above 0: it helps.",
+    "Elo": "The evaluator fitted with the feature against the one fitted without it, at equal depth. Above 0: it "
+    "helps.",
 }
 
 
@@ -205,8 +206,8 @@ def _per_deviation(row: Json, k: int) -> Json:
     return {key: deviation * (number(entry.get(key)) or 0.0) for key in ("value", "low", "high")}
 
 
-PHASES = """<p>The weights of the fitted evaluator, per standard deviation of the feature, from the beginning of the game
-(phase 0) to its end. A phase with few records stays close to the common weights.</p>"""
+PHASES = """<p>The weights of the fitted evaluator, per standard deviation of the feature, from the beginning of the
+game (phase 0) to its end. A phase with few records stays close to the common weights.</p>"""
 
 
 # --- the heat map ----------------------------------------------------------------------------------------------------

@@ -190,7 +190,9 @@ def _weights(result: Json) -> str:
 
 
 def _weights_intro(scaled: bool, n: int) -> str:
-    what = "How much a feature moves the linear evaluator, before the squashing, from the view of the player it speaks for. "
+    what = (
+        "How much a feature moves the linear evaluator before the squashing, in the view of the player it speaks for. "
+    )
     shown = (
         "Shown is weight × spread (the standard deviation of the feature in the data): so features are comparable. "
         if scaled

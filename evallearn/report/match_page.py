@@ -200,8 +200,8 @@ def _luck_words(luck: Json) -> str:
         return ""
     if ratio >= 1:
         return "<p>Taking off the luck of the dice, as an evaluator judges it, made the figure no sharper.</p>"
-    return f"""<p>The dice were worth {percent(1 - ratio, 0)} of the variance. With their luck taken off, as an evaluator
-judges it, the same games say as much as {fixed(1 / ratio, 1)} times as many would.</p>"""
+    return f"""<p>The dice were worth {percent(1 - ratio, 0)} of the variance. With their luck taken off, as an
+evaluator judges it, the same games say as much as {fixed(1 / ratio, 1)} times as many would.</p>"""
 
 
 POINTS = (

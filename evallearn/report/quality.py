@@ -19,8 +19,8 @@ GLOSSARY = {
     "Given away": "The reference's value of the best action minus that of the chosen one, mean over positions.",
     "Order: actions": "Kendall's tau-b between the evaluator's ordering of the actions and the reference's, mean over "
     "positions: 1 the same order, 0 unrelated, −1 reversed.",
-    "Order: positions": "Spearman's correlation between the evaluator's own value of a position, without search, and the "
-    "reference's.",
+    "Order: positions": "Spearman's correlation between the evaluator's own value of a position, without search, and "
+    "the reference's.",
     "Brier score": "The mean of (p − q)², where p and q are the two values as probabilities of a win. 0 is perfect.",
     "Wrong side": "The share of clear positions of which the evaluator takes the wrong side to be better; a value of 0 "
     "counts half, so that knowing nothing is 50 %. A position is clear if it is proven and no draw, or if its "
@@ -28,8 +28,8 @@ GLOSSARY = {
     "Swing": "How much the value of a position changes, in the mean, when the search looks one ply deeper. Where it is "
     "large, much depends on where the search happens to stop (the horizon effect).",
     "Odd minus even": "How much better a position looks to the mover at odd depths, where the mover also moves last.",
-    "Thrashing": "Going to and fro, because the evaluator sees no difference: stretches of own moves in which the mover's "
-    "position returns every second or fourth move, at least twice.",
+    "Thrashing": "Going to and fro, because the evaluator sees no difference: stretches of own moves in which the "
+    "mover's position returns every second or fourth move, at least twice.",
     "± and intervals": "Standard errors and 95 % intervals: of shares, and of other figures with bounds, by Jeffreys' "
     "prior; of the order of positions and of the swing by bootstrap, where the positions are drawn again with "
     "replacement, many times; of thrashing by games, because the moves of a game have much in common.",
@@ -145,9 +145,9 @@ def _calibration(result: Json) -> str:
     return (CALIBRATION + grid(*cards)) if cards else ""
 
 
-CALIBRATION = """<p>Does a value mean what it says? Across: what the evaluator says of a position; up: what the reference
-says of those positions, in the mean. On the dashed diagonal they agree; a flatter curve is overconfident, a steeper
-one too modest. Thin lines are 95 % intervals; faint bars show how the positions are spread over the values.</p>"""
+CALIBRATION = """<p>Does a value mean what it says? Across: what the evaluator says of a position; up: what the
+reference says of those positions, in the mean. On the dashed diagonal they agree; a flatter curve is overconfident, a
+steeper one too modest. Thin lines are 95 % intervals; faint bars show how the positions are spread.</p>"""
 
 
 def _phases(result: Json) -> str:

@@ -20,15 +20,15 @@ GLOSSARY = {
     "this way would hold the true Elo. Only an interval that leaves out 0 shows who is stronger.",
     "Distinct games": "Two fixed programs repeat themselves, and a repeated game is no new evidence. Openings are "
     "drawn at random and each is played twice with sides swapped; this counts the games that really differ.",
-    "Gate": "A match between what a generation has learned and the best evaluator so far, whose games it learned from. It "
-    "takes that one's place only if the match makes it sure enough that it is better; the first one does in any case.",
+    "Gate": "A match between what a generation has learned and the best evaluator so far, whose games it learned "
+    "from. It takes that one's place only if the match makes it sure enough that it is better; the first always does.",
     "Equal depth, equal time": "At equal depth both sides look equally many moves ahead, so only the judgement of the "
     "evaluator counts. At equal time a slower evaluator sees less: this is what a user of the program feels.",
     "Evaluator": "The function that judges a position where the search stops: a number between −1 (lost) and +1 (won).",
     "Calibration": "An evaluator is calibrated if, among the positions it values at 0.5, the mean outcome is 0.5. The "
     "calibration error is the mean distance between the two, weighted by the number of positions.",
-    "Log loss": "How surprised the evaluator is by the true outcomes of games it has not seen: 0 is perfect foresight, and "
-    "0.693 a coin toss. The baseline is the best constant guess. Smaller is better.",
+    "Log loss": "How surprised the evaluator is by the true outcomes of games it has not seen: 0 is perfect "
+    "foresight, and 0.693 a coin toss. The baseline is the best constant guess. Smaller is better.",
 }
 ARENA_GLOSSARY = {
     "Elo": "A scale of playing strength. 0 is equal; +100 means an expected score of 64 %, +200 of 76 %, +400 of 91 % "

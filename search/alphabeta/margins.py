@@ -13,8 +13,8 @@ NULL_DEPTH = 3
 LATE_DEPTH, LATE_FROM = 3, 3
 """Late moves: less deep from this depth on, after so many actions."""
 FUTILITY = tuple(np.float32(math.tanh(0.12 * pawns)) for pawns in (0.0, 1.5, 3.0, 4.5))
-"""By depth left: how much EVAL may be wrong, in a pawn and a half of chess by its hand-written evaluators (0.12 before the
-squashing). Squashed already, because tanh(a + b) needs only tanh(a) and tanh(b)."""
+"""By depth left: how much EVAL may be wrong, in a pawn and a half of chess by its hand-written evaluators (0.12 before
+the squashing). Squashed already, because tanh(a + b) needs only tanh(a) and tanh(b)."""
 FUTILITY_DEPTH = len(FUTILITY) - 1
 INSIDE = np.float32(1 - 2**-20)
 """The largest EVAL, as a share of a win, that futility reckons with: nearer to a win float32 would take it for one."""

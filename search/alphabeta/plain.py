@@ -58,8 +58,8 @@ class PlainAlphaBeta:
         self.killers: dict[int, list[Action]] = defaultdict(list)
         self.history: dict[tuple[int, Action], int] = defaultdict(int)
         self.eval_calls = self.leaf_calls = self.unsound = self.unproven = 0
-        """asked: how often an evaluator was needed so far; a subtree that did not raise it is proven. unproven: how often
-        something unsound told of a win or a loss."""
+        """eval_calls: how often an evaluator was needed so far; a subtree that did not raise it is proven. unproven:
+        how often something unsound told of a win or a loss."""
         player, actions = self.game.to_play(s), tuple(self.game.actions(s))
         self.ranks = tie_ranks(len(actions), seed)
         first = self.ranks.index(0)

@@ -54,8 +54,8 @@ class Expectiminimax(Search[S, A]):
         """is_cutoff(s, depth_left) says where the evaluator is asked; on the compiled backend Numba must understand it.
 
         samples: outcomes drawn at a roll with more of them. width: actions that are followed; None: all.
-        table_bits: the compiled table has 2**table_bits entries of 32 bytes. backend: "auto" takes the compiled backend
-        if both the game and the evaluator have one.
+        table_bits: the compiled table has 2**table_bits entries of 32 bytes. backend: "auto" takes the compiled
+        backend if both the game and the evaluator have one.
         """
         if game.n_players > 2 or (game.n_players == 2 and not game.zero_sum):
             why = f"has {game.n_players} players" if game.n_players > 2 else "is not zero-sum"

@@ -19,8 +19,7 @@ class FlatMonteCarlo(Search[S, A]):
 
     For any number of players, with or without chance. The value of an action is the mean result to the player who
     moves, and nothing is proven: the others are taken to play at random too. The same seed gives the same answer on
-    both backends; no seed means seed 0. Limits: nodes (playouts), seconds, or both; a depth beside them changes
-    nothing.
+    both backends; no seed means seed 0. Limits: nodes (playouts), seconds, or both; a depth changes nothing.
     """
 
     def __init__(
@@ -31,7 +30,7 @@ class FlatMonteCarlo(Search[S, A]):
         playout_depth: int | None = None,
         backend: Backend = "auto",
     ) -> None:
-        """playout_depth: plies (rolls count) after which a playout is cut and the evaluator answers; None plays to the end.
+        """playout_depth: plies (rolls count) after which the evaluator answers; None plays to the end.
 
         A playout that is longer than rules.max_plies (10,000 plies without rules) is cut in any case: the evaluator
         answers, or, without one, the middle of the utility range.

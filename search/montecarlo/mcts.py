@@ -1,4 +1,4 @@
-"""Monte Carlo tree search: UCT with random playouts or an evaluator at the leaves, for every game, on either backend."""
+"""Monte Carlo tree search: UCT with playouts or an evaluator at the leaves, for every game, on both backends."""
 
 from __future__ import annotations
 

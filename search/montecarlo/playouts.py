@@ -1,4 +1,4 @@
-"""Random playouts on the Python backend, and what every Monte Carlo search asks of its game, its evaluator and its limits."""
+"""Random playouts on the Python backend, and what Monte Carlo searches ask of game, evaluator and limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Vector = tuple[float, ...]
 
 
 class Playouts:
-    """Plays at random to the end, or for so many plies; there the evaluator answers, or the middle of the utility range."""
+    """Plays at random to the end, or for so many plies; then the evaluator answers, or the middle of the utilities."""
 
     def __init__(self, game: Game, evaluator: Evaluator | None, plies: int) -> None:
         self.game, self.evaluator, self.plies = game, evaluator, plies

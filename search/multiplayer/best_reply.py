@@ -78,7 +78,7 @@ class BestReply(TwoSidedSearch[S, A]):
         is_cutoff: IsCutoff = cut_at_depth,
         backend: Backend = "auto",
     ) -> None:
-        """usual(s): what an opponent plays who does not reply; by default what its own evaluator likes best one move later.
+        """usual(s): what an opponent plays who does not reply; by default what its evaluator likes best one move later.
 
         A ply is any player's move, as in the other searches. It has a Python backend only.
         """

@@ -186,8 +186,8 @@ def test_values_are_read_by_their_types(text: str, settings: tuple[Any, ...]) ->
 
 
 REFUSALS = {
-    "mcts,leef=rollout@nodes=1": "unknown option of mcts 'leef': did you mean 'leaf'? known: exploration",
-    "mcts,leaf=x@nodes=1": "option leaf=x of mcts: give rollout or eval",
+    "mcts,leef=rollout@nodes=1": "unknown option of mcts 'leef': did you mean 'leaf'? known: backend, exploration",
+    "mcts,leaf=x@nodes=1": "option leaf=x of mcts: give playout or eval",
     "mcts,solver=maybe@nodes=1": "option solver=maybe of mcts: give on or off",
     "mcts,max_nodes=many@nodes=1": "option max_nodes=many of mcts: give a whole number",
     "mcts,exploration=x@nodes=1": "option exploration=x of mcts: give a number",

@@ -244,7 +244,7 @@ def test_check_game_watches_the_values_of_cells():
         check_game(TooMany(), games=1)
 
 
-# --- what cannot be a pattern evaluator -------------------------------------------------------------------------------
+# --- what cannot be a pattern evaluator ------------------------------------------------------------------------------
 def test_a_game_without_cells_is_refused():
     with pytest.raises(EvaluatorError, match="takeaway has no cells for pattern tables: give it n_cells"):
         Layout(Takeaway(), [(0,)], per_phase=False, per_player=False)

@@ -217,7 +217,7 @@ def test_eval_of_a_game_that_is_not_two_sided_sees_it_as_the_player_asked(kind):
     assert first == [e.evaluate((pile, 1), 1) for pile in range(1, 9)]
 
 
-# --- what cannot be an evaluator --------------------------------------------------------------------------------------
+# --- what cannot be an evaluator -------------------------------------------------------------------------------------
 class Misspelt(Takeaway):
     heuristics = {"typo": Heuristic({"remaindre": 1.0}, "A typo.")}  # noqa: RUF012
 

@@ -1,4 +1,4 @@
-"""The evaluator that asks endgame tables and closed forms first: its promises, both backends, and what it does for play."""
+"""The evaluator that asks endgame tables and closed forms first: its promises, both backends, what it does for play."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of whole evaluators: an oracle, its opposite, one that knows nothing; games where figures make no sense."""
+"""The figures of whole evaluators: an oracle, its opposite, one that knows nothing; where figures make no sense."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def exact_suite() -> Suite:
 
 
 def oracle(sign: float = 1.0) -> Evaluator:
-    """Perfect values, or the opposite; strictly inside, as an evaluator must be, but too near to be told from the ends."""
+    """Perfect values, or the opposite; strictly inside, as an evaluator must be, but too near to tell from the ends."""
     return FunctionEval(GAME, lambda s, player: sign * (1 - 1e-8) * solution().value(s, player))
 
 

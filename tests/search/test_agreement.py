@@ -74,7 +74,7 @@ def agrees_by_value(game: Game, s: State, found: SearchResult) -> None:
     assert found.depth <= found.value_depth <= found.depth + 1
 
 
-# --- searches that go deeper and deeper -------------------------------------------------------------------------------
+# --- searches that go deeper and deeper ------------------------------------------------------------------------------
 def linear(game: Game) -> LinearEval:
     return heuristic(game, list(game.heuristics)[-1])
 
@@ -204,7 +204,7 @@ def test_minimax_that_was_stopped_tells_values_only_if_it_has_them_all(asked: in
     assert found.value_depth == (2 if asked > 8 else 0)
 
 
-# --- searches that choose by simulations ------------------------------------------------------------------------------
+# --- searches that choose by simulations -----------------------------------------------------------------------------
 MONTE_CARLO = [
     (MCTS, "tic_tac_toe", ()), (MCTS, "tic_tac_toe", (("solver", False),)), (FlatMonteCarlo, "tic_tac_toe", ()),
 ]  # fmt: skip
@@ -232,7 +232,7 @@ def test_monte_carlo_knows_only_what_the_mover_gets_among_three() -> None:
         assert kind(THREE).search(THREE.initial(), Limits(nodes=30)).values is None
 
 
-# --- the values to all players ----------------------------------------------------------------------------------------
+# --- the values to all players ---------------------------------------------------------------------------------------
 def payoffs() -> Seats:
     """The three-player tree of the textbook: player 2 chooses among leaves, then 1, then 0."""
     return Seats([

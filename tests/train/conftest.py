@@ -1,4 +1,4 @@
-"""A game for the trainers' tests: just enough of the contract to build an evaluator on three features and two phases."""
+"""A game for the trainers' tests: enough of the contract to build an evaluator on three features and two phases."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_wdl_recovers_weights_and_the_draw_margin():
 
 
 def test_what_the_tanh_loses_of_wdl_is_small_and_told():
-    """docs/learning.md: at this margin, the evaluator is within 0.01 of P(win) - P(loss), and orders positions alike."""
+    """docs/learning.md: at this margin, it is within 0.01 of P(win) - P(loss), and orders positions alike."""
     rng, x = normal(30_000, 4, 3)
     got = LinearFitter(method="wdl").fit(stream_of(x, draw_wdl(rng, x @ WEIGHTS)))
     shares, value = got.predict_wdl(x), got.predict(x)

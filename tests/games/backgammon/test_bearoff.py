@@ -165,7 +165,7 @@ def test_an_eval_knows_the_bear_off_and_asks_below_elsewhere(installed):
 
 
 def test_both_backends_agree_to_the_last_bit(installed):
-    """Each move of a rollout is chosen, and its luck judged, by what the evaluator says of every move and every roll."""
+    """Each move of a rollout is chosen, and its luck judged, by what the evaluator says of all moves and rolls."""
     evaluator, rng = parse_evaluator("solved:handwritten:race", GAME), random.Random(6)
     assert isinstance(evaluator, SolvedEval)
     for most in (3, 6, 15):

@@ -1,4 +1,4 @@
-"""The benchmark of backgammon: pubeval on both backends, what the figures count, what is refused, what may be absent."""
+"""The benchmark of backgammon: pubeval on both backends, what the figures count, what is refused or missing."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_the_compiled_game_shows_the_other_view_too() -> None:
     assert heuristic(CompiledGame(GAME), "lecture").game.name == LECTURE.name
 
 
-# --- an agent like any other ------------------------------------------------------------------------------------------
+# --- an agent like any other -----------------------------------------------------------------------------------------
 def test_it_plays_chess_by_its_plain_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     s = GAME.from_text("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1")
     agent = parse_agent("alphabeta,backend=python:handwritten:lecture@depth=1", GAME)

@@ -1,4 +1,4 @@
-"""Pacman's ghosts apart and at random: who plays them, what they get, both backends, and the lectures' trapped Pacman."""
+"""Pacman's ghosts apart and at random: who plays them, what they get, both backends, the lectures' trapped Pacman."""
 
 from __future__ import annotations
 

@@ -420,7 +420,7 @@ def test_keys_are_distinct():
     assert len({int(GAME.rules.key(GAME.rules.State(*map(np.uint64, GAME.encode(s))))) for s in seen}) == len(seen)
 
 
-# --- what simple play is worth ----------------------------------------------------------------------------------------
+# --- what simple play is worth ---------------------------------------------------------------------------------------
 def greedy_score(name: str, seed: int) -> int:
     """One game in which each move is the best of the boards right after it, before the new tile."""
     weights = [GAME.heuristics[name].weights.get(f, 0.0) for f in GAME.feature_names]

@@ -30,7 +30,7 @@ TREE, DICE = HashedTree(), HashedDice()
 SELECTIVE = {"quiescence": 2, "extensions": 1, **dict.fromkeys(UNSOUND, True)}
 
 
-# --- unsound pruning: some of it overlooks wins, some invents them ----------------------------------------------------
+# --- unsound pruning: some of it overlooks wins, some invents them ---------------------------------------------------
 def won_or_lost(rng: random.Random) -> State:
     """The root of a tree that ends in wins, draws and losses; a null move may lead anywhere."""
     return TREE.root(
@@ -198,7 +198,7 @@ def test_nothing_is_said_of_plies_where_depths_are_none_or_where_nobody_has_won(
     assert plies_to_end(game, None, s, draw.action, draw.value) is None
 
 
-# --- games that minimax does not decide -------------------------------------------------------------------------------
+# --- games that minimax does not decide ------------------------------------------------------------------------------
 def wins_on_the_board() -> list[Any]:
     """Roots of trees with dice in which an action ends the game with a win."""
     roots = (DICE.root(seed, branching=4, levels=3, grain=0, eval_grain=4, ends=4, chance=5) for seed in range(100))
