@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @njit(nogil=True)
-def worth(s, player, params):
+def value_of(s, player, params):
     """Return the utility of `s` to `player`, or what the evaluator says where the game goes on."""
     return np.float64(utility_player(s, player)) if is_terminal(s) else np.float64(evaluate_player(s, player, params))
 
@@ -27,7 +27,7 @@ def best_action(s, row, params):
     chosen, highest = np.int64(0), -np.inf
     for i in range(n):
         after = result(s, np.int64(row[i]))
-        if is_terminal(after):  # not `worth`: that it is inlined here makes it a third faster
+        if is_terminal(after):  # not `value_of`: that it is inlined here makes it a third faster
             value = np.float64(utility_player(after, player))
         else:
             value = np.float64(evaluate_player(after, player, params))

@@ -76,7 +76,7 @@ class Header(TypedDict):
     checksum: str
     scale: float
     squash: str
-    metadata: JsonDict
+    made: JsonDict
     accumulates: NotRequired[bool]
 
 

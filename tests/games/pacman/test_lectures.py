@@ -21,7 +21,7 @@ GAME = Pacman()
 
 
 def rollout(game: Pacman, s: State, evaluator: Evaluator, depth: int) -> list[State]:
-    """The positions with Pacman to move, and the last one, when both sides look `depth` plies ahead with this evaluator."""
+    """The positions with Pacman to move, and the last, when both sides look `depth` plies ahead with this evaluator."""
     search, path = AlphaBeta(game, evaluator), []
     while not game.is_terminal(s):
         if s.turn == 0:
@@ -51,7 +51,7 @@ def test_trapped_pacman_runs_into_the_nearer_ghost_once_he_sees_that_all_is_lost
 
 
 def test_pacman_thrashes_with_the_score_alone_and_eats_with_a_learned_eval(tmp_path):
-    """The teacher is the bad evaluator too, only six moves deep; what it stumbled upon, its pupil sees two plies ahead."""
+    """The teacher is the bad evaluator too, six moves deep; what it stumbled upon, its pupil sees two plies ahead."""
     game = Pacman(maze="thrash", moves=60)
     start = game.initial()
     bad = rollout(game, start, heuristic(game, "score"), depth=2)
