@@ -45,7 +45,7 @@ class GameSpeed:
     """Searches in a game, by all players together; infinite if the first game took more than FIRST_GAME_SECONDS."""
     search_seconds: tuple[float, ...]
     """Of a search of depth 1, of depth 2, and so on, as deep as was measured."""
-    leaves: tuple[float, ...]
+    leaf_calls: tuple[float, ...]
     """Evaluations in such a search."""
     positions_per_second: float
     """Of the deepest searches."""
@@ -185,7 +185,7 @@ def _agent(game: Game, evaluator: Evaluator, depth: int) -> SearchAgent:
 def _play(watched: _Watched, opening_plies: int) -> tuple[float, int]:
     """Play for SECONDS, one game at least; return the seconds and how many games ended."""
     game = on_fastest_backend(watched.game)
-    config = RecordSettings(opening_plies=opening_plies, exploration=0.02)
+    config = RecordSettings(opening_plies=opening_plies, epsilon=0.02)
     start = perf_counter()
     watched.deadline = start + FIRST_GAME_SECONDS
     games = 0

@@ -181,7 +181,7 @@ def generate(course: Course, stage: Generate) -> None:
         games=stage.games,
         seed=stage.seed(run.seed, number),
         opening_plies=run.game.opening_plies if stage.opening_plies is None else stage.opening_plies,
-        exploration=stage.epsilon,
+        epsilon=stage.epsilon,
         quiet=stage.quiet,
         games_per_shard=games_per_shard(run, stage),
     )

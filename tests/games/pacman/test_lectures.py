@@ -31,11 +31,11 @@ def rollout(game: Pacman, s: State, evaluator: Evaluator, depth: int) -> list[St
 
 
 def learned(
-    game: Pacman, folder: Path, *, games: int, depth: int, seed: int = 0, exploration: float = 0.3
+    game: Pacman, folder: Path, *, games: int, depth: int, seed: int = 0, epsilon: float = 0.3
 ) -> LinearEval:
     """What `evallearn learn` does once: self-play by the bad evaluator, with exploration, and a fit to the outcomes."""
     bad = SearchAgent(game, heuristic(game, "score"), Limits(depth=depth), random_ties=True)
-    config = RecordSettings(games=games, seed=seed, opening_plies=8, exploration=exploration)
+    config = RecordSettings(games=games, seed=seed, opening_plies=8, epsilon=epsilon)
     generate_records(folder, game, [bad, bad], config)
     return LinearFitter().fit(Dataset(folder, game)).evaluator(game)
 
@@ -95,7 +95,7 @@ def test_eval_learned_from_the_score_alone_outscores_it_where_that_plays_badly(m
     in `open` and 277 to 723 in `two_ghosts`, but -15 to 13 in `small` (nothing to gain) and -68 to 1 in `capsule`.
     """
     game = Pacman(maze=maze)
-    good = learned(game, tmp_path, games=400, depth=4, seed=seed, exploration=0.1)
+    good = learned(game, tmp_path, games=400, depth=4, seed=seed, epsilon=0.1)
     bad = heuristic(game, "score")
     means = [sum(score_of(game, AlphaBeta(game, e), 1000 + k) for k in range(100)) / 100 for e in (bad, good)]
     print(f"{maze}, seed {seed}: score alone {means[0]:.0f}, learned {means[1]:.0f}")
