@@ -21,14 +21,15 @@ import copy
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from evallearn.core.game import Game
-from evallearn.core.settings import MINUTES, Settings
+from evallearn.core.settings import MINUTES
 from evallearn.errors import SpecError, unknown
-from evallearn.runs.verbs import HIDDEN, MODELS, VERBS, Fit, Gate, Generate, Ladder, SelfPlay, Stage
+from evallearn.runs.tables import Table, build, only, stage_of, table_of
+from evallearn.runs.verbs import Fit, Gate, Generate, Ladder, SelfPlay, Stage
 
 FOLDER = Path(__file__).with_name("recipes")
 PLAYED = ("generate", "selfplay")
@@ -38,10 +39,6 @@ EVALUATORS = ("player", "start", "teacher", "opponent")
 """Fields that name an evaluator."""
 SHIPPED = re.compile(r"previous|zero|handwritten:[\w.-]+|zoo:[\w./-]+")
 """What a file may name there."""
-KINDS = {"int": (int, "a whole number"), "float": (float, "a number"), "bool": (bool, "true or false"),
-         "str": (str, "a text")}  # fmt: skip
-Table = dict[str, Any]
-S = TypeVar("S", bound=Settings)
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class Recipe:
         given = dict(given or {})
         touched = _apply(stages, ladder, given)
         place = [f"{source}, stage {i} ({t.get('verb')})" for i, t in enumerate(stages)]
-        made = tuple(_stage(t, where) for t, where in zip(stages, place, strict=True))
+        made = tuple(stage_of(t, where) for t, where in zip(stages, place, strict=True))
         for number, (stage, where) in enumerate(zip(made, place, strict=True)):
             _check_order(made[:number], stage, where)
         return cls(
@@ -154,7 +151,7 @@ def _read(what: str | Path) -> tuple[str, Table]:
     except (ValueError, RecursionError) as error:
         problem = "it is nested too deep" if isinstance(error, RecursionError) else error
         raise SpecError(f"{source} is no TOML ({problem}): mend it; `evallearn recipes linear` shows one") from None
-    _only(table, {"help", "stage", "ladder", "game"}, source)
+    only(table, {"help", "stage", "ladder", "game"}, source)
     if not isinstance(table.get("help"), str):
         raise SpecError(f'{source} has no help: give it one sentence, help = "..."')
     _refuse_names(table, source)
@@ -163,19 +160,19 @@ def _read(what: str | Path) -> tuple[str, Table]:
 
 def _for_game(table: Table, game: Game, source: str) -> tuple[list[Table], Table]:
     """Return the tables of the stages and of the ladder, with what is different for this game."""
-    games = _table(table.get("game", {}), f"{source}, game")
-    own = _table(games.get(game.name.partition(",")[0], {}), f"{source}, game.{game.name}")
-    _only(own, {"stage", "ladder"}, f"{source}, game.{game.name}")
+    games = table_of(table.get("game", {}), f"{source}, game")
+    own = table_of(games.get(game.name.partition(",")[0], {}), f"{source}, game.{game.name}")
+    only(own, {"stage", "ladder"}, f"{source}, game.{game.name}")
     theirs = own.get("stage", {})
     stages = copy.deepcopy(theirs if isinstance(theirs, list) else table.get("stage", []))
     if not isinstance(stages, list) or not 0 < len(stages) <= MOST_STAGES:
         raise SpecError(f"{source} has no stages for {game.name}: give it 1 to {MOST_STAGES} tables [[stage]]")
-    stages = [_table(stage, f"{source}, stage {i}") for i, stage in enumerate(stages)]
-    for key, changes in ({} if isinstance(theirs, list) else _table(theirs, f"{source}, game.{game.name}")).items():
+    stages = [table_of(stage, f"{source}, stage {i}") for i, stage in enumerate(stages)]
+    for key, changes in ({} if isinstance(theirs, list) else table_of(theirs, f"{source}, game.{game.name}")).items():
         for number in _numbers(stages, key, f"{source}, game.{game.name}"):
-            _merge(stages[number], _table(changes, f"{source}, game.{game.name}.stage.{key}"))
-    ladder = copy.deepcopy(_table(table.get("ladder", {"pairs": 0}), f"{source}, ladder"))
-    _merge(ladder, _table(own.get("ladder", {}), f"{source}, game.{game.name}.ladder"))
+            _merge(stages[number], table_of(changes, f"{source}, game.{game.name}.stage.{key}"))
+    ladder = copy.deepcopy(table_of(table.get("ladder", {"pairs": 0}), f"{source}, ladder"))
+    _merge(ladder, table_of(own.get("ladder", {}), f"{source}, game.{game.name}.ladder"))
     return stages, ladder
 
 
@@ -272,69 +269,7 @@ def _merge(table: Table, changes: Table) -> None:
             table[key] = copy.deepcopy(value)
 
 
-# --- tables to settings ----------------------------------------------------------------------------------------------
-def _stage(table: Table, where: str) -> Stage:
-    """Return the settings of a stage."""
-    verb = table.pop("verb", None)
-    if verb not in VERBS:
-        raise SpecError(f"{where}: {unknown('verb', str(verb), VERBS)}")
-    if verb == "selfplay":
-        inner = _table(table.pop("model", {}), f"{where}, model")
-        kind = inner.pop("kind", "linear")
-        if kind not in MODELS:
-            raise SpecError(f"{where}: {unknown('kind of model', str(kind), MODELS)}")
-        table["model"] = build(MODELS[kind], inner, f"{where}, model")
-        schedule = _table(table.setdefault("schedule", {}), f"{where}, schedule")
-        if "games" not in table and "games" not in schedule:
-            schedule["shape"] = "constant"  # nobody knows when the games end
-        schedule.setdefault("games", 0 if schedule.get("shape", "constant") == "constant" else table.get("games"))
-        learning = {f.name for f in fields(SelfPlay.LEARNING)} - HIDDEN
-        own = {k: table.pop(k) for k in [*table] if k in learning or f"{k}_" in learning}
-        table["learning"] = build(SelfPlay.LEARNING, own, where)
-    return build(VERBS[verb], table, where)
-
-
-def build(kind: type[S], table: Mapping[str, Any], where: str) -> S:
-    """Return settings made from a table; refuse unknown fields, wrong types and ranges, with their place."""
-    types = {f.name: f for f in fields(kind) if f.name not in HIDDEN}  # type: ignore[arg-type]  # they are dataclasses
-    values = {}
-    for key, value in table.items():
-        name = key if key in types else f"{key}_"
-        if name not in types:
-            raise SpecError(f"{where}: {unknown('field', key, [n.rstrip('_') for n in types])}")
-        inner = types[name].default if "setting" not in types[name].metadata else None
-        if isinstance(inner, Settings) and isinstance(value, Mapping):
-            value = build(type(inner), value, f"{where}, {key}")
-        elif not isinstance(value, Settings):
-            known = types[name].metadata.get("setting")
-            if inner is not None or known is None:
-                raise SpecError(f"{where}: {key}={value!r}: give a table")
-            value = _typed(value, str(types[name].type), bool(known.auto), f"{where}: {key}")
-        values[name] = value
-    try:
-        return kind(**values)
-    except SpecError as error:
-        raise SpecError(f"{where}: {error}") from None
-
-
-def _typed(value: Any, wanted: str, may_be_none: bool, where: str) -> Any:
-    """Return the value as the type of its field."""
-    if may_be_none and value in (None, "auto"):
-        return None
-    base = wanted.removesuffix(" | None")
-    if base.startswith("tuple"):
-        inner = base.removeprefix("tuple[").partition(",")[0]
-        return tuple(
-            _typed(one, inner, False, where) for one in (value if isinstance(value, list | tuple) else [value])
-        )
-    kind, words = KINDS[base]
-    if kind is float and type(value) is int and abs(value) < 1 << 53:
-        return float(value)
-    if type(value) is not kind:
-        raise SpecError(f"{where}={value!r}: give {words}")
-    return value
-
-
+# --- what is whole, and what it says ---------------------------------------------------------------------------------
 def _check_order(before: tuple[Stage, ...], stage: Stage, where: str) -> None:
     """Refuse a stage that lacks what an earlier one must have made."""
     if isinstance(stage, Fit) and not any(isinstance(s, Generate) for s in before):
@@ -348,18 +283,6 @@ def _since_gate(stages: tuple[Stage, ...]) -> Iterator[Stage]:
         if isinstance(stage, Gate):
             return
         yield stage
-
-
-def _table(value: Any, where: str) -> Table:
-    if not isinstance(value, dict):
-        raise SpecError(f"{where} is no table: give it fields")
-    return value
-
-
-def _only(table: Table, known: set[str], where: str) -> None:
-    for key in table:
-        if key not in known:
-            raise SpecError(f"{where}: {unknown('key', key, known)}")
 
 
 def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

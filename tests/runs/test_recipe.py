@@ -146,6 +146,9 @@ REFUSED = {
     'help = "x"\n[[stage]]\nverb = "selfplay"\ngames = 9\npairs = 1': "pairs=1 tell nothing of the error",
     'help = "x"\n[[stage]]\nverb = "selfplay"\ngames = 9\nschedule = { shape = "x" }': "schedule: unknown shape 'x'",
     'help = "x"\n[[stage]]\nverb = "selfplay"\ngames = 9\nmodel = { hidden = 8 }': "model: unknown field 'hidden'",
+    'help = "x"\n[[stage]]\nverb = ["x"]': "unknown verb",
+    'help = "x"\n[[stage]]\nverb = "selfplay"\ngames = 9\nmodel = { kind = [] }': "unknown kind of model",
+    'help = "x"\n[[stage]]\nverb = "selfplay"\ngames = 9\nlearning = 3': "give the fields of learning themselves",
     ONE + "[ladder]\npairs = -1": "ladder: pairs=-1: give a whole number",
 }
 

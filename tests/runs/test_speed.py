@@ -149,7 +149,10 @@ def test_what_was_not_measured_is_extrapolated() -> None:
 
 def test_several_processes_give_their_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     def made(number: int) -> GameSpeed:
-        deep: dict[str, Any] = {"search_seconds": (1.0 + number, 2.0)[: 2 - number], "leaf_calls": (3.0, 4.0)[: 2 - number]}
+        deep: dict[str, Any] = {
+            "search_seconds": (1.0 + number, 2.0)[: 2 - number],
+            "leaf_calls": (3.0, 4.0)[: 2 - number],
+        }
         return GameSpeed(moves=2.0, positions_per_second=10.0, move_seconds=0.0, neural_seconds=0.0, luck_seconds=0.0,
                          **deep)  # fmt: skip
 

@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from evallearn import LinearEval, get_game, heuristic
+from evallearn.agents import SearchAgent
+from evallearn.core.search import Limits
+from evallearn.data import Dataset, RecordSettings, generate_records
+from evallearn.evaluators import load_evaluator
 from evallearn.report import render
-from evallearn.runs import Recipe, Run, stages
+from evallearn.runs import Recipe, Run, fit_evaluator, learn, stages
 from evallearn.runs.ladder import Reference
 from evallearn.runs.result import Row, weights_of
 from evallearn.runs.stages import Course, run_stages
@@ -113,3 +117,50 @@ def test_the_page_shows_gates_and_why_a_run_ended(ran: Any, monkeypatch: pytest.
     assert "The run stopped after 3 generations: 2 in a row brought no better evaluator." in page
     assert page.count("not promoted</span>") == 2
     assert page.count("<svg") == 2
+
+
+# --- without a gate --------------------------------------------------------------------------------------------------
+TWO = """
+help = "Two generations, the second from the games of both."
+[[stage]]
+verb = "generate"
+player = "handwritten:lines"
+games = 30
+nodes = 20
+opening_plies = 3
+seed_offset = 0
+[[stage]]
+verb = "fit"
+[[stage]]
+verb = "generate"
+games = 20
+nodes = 20
+opening_plies = 3
+seed_offset = 1000
+[[stage]]
+verb = "fit"
+target = "blend"
+outcome_share = 0.2
+tapered = true
+generations = 2
+"""
+
+
+def test_stages_are_what_a_script_would_do(tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(TWO)
+    result = learn("tic_tac_toe", tmp_path / "two.toml", seed=3, folder=tmp_path / "run")
+    player: Any = heuristic(GAME, "lines")
+    folders = [tmp_path / "0", tmp_path / "1"]
+    for number, (folder, games, seed) in enumerate(zip(folders, (30, 20), (3, 1003), strict=True)):
+        agent = SearchAgent(GAME, player, Limits(nodes=20), random_ties=True)
+        settings = RecordSettings(games=games, seed=seed, opening_plies=3, exploration=0.02)
+        generate_records(folder, GAME, [agent] * 2, settings)
+        more: Any = {"target": "blend", "blend": 0.2, "tapered": True} if number else {}
+        dataset = Dataset(folders[: number + 1], game=GAME)
+        player, _ = fit_evaluator("logistic", dataset, GAME, seed=3, metadata={}, **more)
+    found = load_evaluator(result.files["linear"], GAME)
+    assert isinstance(found, LinearEval)
+    assert found.weights.tobytes() == player.weights.tobytes()
+    assert {p.stem for p in (tmp_path / "run/evaluators").iterdir()} == {"linear-0", "linear"}
+    assert (result.games, result.ladder, result.generations, result.champion) == (50, [], [], None)
+    assert "linear" in result.fits

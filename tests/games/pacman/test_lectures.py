@@ -30,9 +30,7 @@ def rollout(game: Pacman, s: State, evaluator: Evaluator, depth: int) -> list[St
     return [*path, s]
 
 
-def learned(
-    game: Pacman, folder: Path, *, games: int, depth: int, seed: int = 0, epsilon: float = 0.3
-) -> LinearEval:
+def learned(game: Pacman, folder: Path, *, games: int, depth: int, seed: int = 0, epsilon: float = 0.3) -> LinearEval:
     """What `evallearn learn` does once: self-play by the bad evaluator, with exploration, and a fit to the outcomes."""
     bad = SearchAgent(game, heuristic(game, "score"), Limits(depth=depth), random_ties=True)
     config = RecordSettings(games=games, seed=seed, opening_plies=8, epsilon=epsilon)
