@@ -153,9 +153,9 @@ def test_stages_are_what_a_script_would_do(tmp_path: Path) -> None:
     folders = [tmp_path / "0", tmp_path / "1"]
     for number, (folder, games, seed) in enumerate(zip(folders, (30, 20), (3, 1003), strict=True)):
         agent = SearchAgent(GAME, player, Limits(nodes=20), random_ties=True)
-        settings = RecordSettings(games=games, seed=seed, opening_plies=3, exploration=0.02)
+        settings = RecordSettings(games=games, seed=seed, opening_plies=3, epsilon=0.02)
         generate_records(folder, GAME, [agent] * 2, settings)
-        more: Any = {"target": "blend", "blend": 0.2, "tapered": True} if number else {}
+        more: Any = {"target": "blend", "outcome_share": 0.2, "tapered": True} if number else {}
         dataset = Dataset(folders[: number + 1], game=GAME)
         player, _ = fit_evaluator("logistic", dataset, GAME, seed=3, metadata={}, **more)
     found = load_evaluator(result.files["linear"], GAME)
