@@ -17,12 +17,13 @@ from evallearn.core.search import Limits
 from evallearn.core.shapes import has_shape
 from evallearn.core.trust import FULL_TRUST
 from evallearn.data import RecordSettings, generate_records, read_manifest
-from evallearn.errors import Diverged, EvaluatorError, SpecError
-from evallearn.evaluators import FeatureEval, LinearEval, load_evaluator, save
+from evallearn.errors import Diverged, SpecError
+from evallearn.evaluators import FeatureEval, load_evaluator, save
 from evallearn.evaluators.net import NetEval
 from evallearn.runs.curve import Recorder, events_of
 from evallearn.runs.fitting import Move, fit_evaluator
 from evallearn.runs.ladder import Reference
+from evallearn.runs.models import as_net
 from evallearn.runs.result import Curve, Generation
 from evallearn.runs.run import Run
 from evallearn.runs.verbs import Fit, Gate, Generate, SelfPlay, Stage
@@ -288,38 +289,10 @@ def selfplay(course: Course, stage: SelfPlay, name: str) -> FeatureEval:
 
 
 def trainer_of(course: Course, stage: SelfPlay, learning: SelfPlaySettings, start: Evaluator | None) -> SelfPlayTrainer:
-    """Return the trainer of the stage's model. Raises SpecError for an evaluator that does not fit it."""
-    game, kind = course.run.game, stage.model.kind
-    options = {k: v for k, v in vars(stage.model).items() if v is not None}
-    if kind == "patterns":
-        from evallearn.train.models.patterns import PatternModel
-
-        if start is not None:
-            raise _unfit(start, "start", "tables begin with nothing; leave it out")
-        return SelfPlayTrainer(PatternModel(game, **options), learning)
-    if kind == "linear":
-        from evallearn.train.models.linear import LinearModel
-
-        if start is not None and not isinstance(start, LinearEval):
-            raise _unfit(start, "start", "give a linear one")
-        return SelfPlayTrainer(LinearModel(game, start=start, **options), learning)
-    from evallearn.train.models.net import NetModel
-
-    teacher = _net(named(course, stage.teacher or ""), "teacher")
-    model = NetModel(game, start=_net(start, "start"), seed=learning.seed, **options)
+    """Return the trainer of the stage's model. Raises EvaluatorError for an evaluator that does not fit it."""
+    model = stage.model.build(course.run.game, start, learning.seed)
+    teacher = as_net(named(course, stage.teacher or ""), "teacher")
     return SelfPlayTrainer(model, learning, teacher=teacher, threads=course.run.workers)
-
-
-def _net(evaluator: Evaluator | None, what: str) -> NetEval | None:
-    """Refuse what is no net."""
-    if evaluator is not None and not isinstance(evaluator, NetEval):
-        raise _unfit(evaluator, what, "give a net that `evallearn learn --recipe net` made")
-    return evaluator
-
-
-def _unfit(evaluator: Evaluator, what: str, remedy: str) -> EvaluatorError:
-    kind = getattr(evaluator, "kind", "function")
-    return EvaluatorError(f"{what}: {evaluator.name} is a {kind} evaluator: {remedy}")
 
 
 def rival(course: Course, stage: SelfPlay) -> tuple[Evaluator | None, str]:

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from evallearn.core.settings import Settings
 from evallearn.errors import SpecError, unknown
-from evallearn.runs.verbs import HIDDEN, MODELS, VERBS, SelfPlay, Stage
+from evallearn.runs.models import MODELS
+from evallearn.runs.verbs import HIDDEN, VERBS, SelfPlay, Stage
 
 KINDS = {"int": (int, "a whole number"), "float": (float, "a number"), "bool": (bool, "true or false"),
          "str": (str, "a text")}  # fmt: skip

@@ -19,9 +19,8 @@ from evallearn.core.settings import (
 )
 from evallearn.errors import SpecError
 from evallearn.runs.fitting import METHODS, NET_METHOD, refuse_linear_options, refuse_online
+from evallearn.runs.models import LinearOptions, ModelOptions
 from evallearn.search.common.requirements import MAX_DEPTH
-from evallearn.train.models.net import NetSettings
-from evallearn.train.models.patterns import PatternSettings
 from evallearn.train.selfplay.settings import SelfPlaySettings
 from evallearn.train.targets import LINEAR_TARGETS
 
@@ -123,34 +122,6 @@ class Gate(Stage):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearOptions(Settings):
-    """A linear evaluator."""
-
-    kind: ClassVar[str] = "linear"
-    features: tuple[str, ...] | None = setting(None, "Features that may get a weight.", auto="all")
-    per_phase: bool = setting(True, "Weights of their own for every phase.")
-    temporal_coherence: bool = setting(False, "Give every weight a step of its own.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class PatternOptions(PatternSettings):
-    """Pattern tables."""
-
-    kind: ClassVar[str] = "patterns"
-    patterns: str | None = setting(None, "A pattern set of the game.", auto="its first")
-
-
-@dataclass(frozen=True, kw_only=True)
-class NetOptions(NetSettings):
-    """A net."""
-
-    kind: ClassVar[str] = "net"
-
-
-MODELS: dict[str, type[Settings]] = {"linear": LinearOptions, "patterns": PatternOptions, "net": NetOptions}
-
-
-@dataclass(frozen=True, kw_only=True)
 class SelfPlay(Played):
     """Play games in memory, from which a model learns at once."""
 
@@ -160,7 +131,7 @@ class SelfPlay(Played):
     minutes: float | None = setting(
         None, "Time by the clock, if the games do not end before.", MINUTES, auto="no limit"
     )
-    model: LinearOptions | PatternOptions | NetOptions = LinearOptions()
+    model: ModelOptions = LinearOptions()
     start: str | None = setting(None, "The evaluator to begin with: previous, or a file.", auto="none: from nothing")
     teacher: str | None = setting(None, "A net that plays meanwhile: previous, or a file.", auto="the model itself")
     opponent: str | None = setting(

@@ -12,8 +12,9 @@ from evallearn import game_names, get_game
 from evallearn.cli import run
 from evallearn.errors import SpecError
 from evallearn.runs import Recipe
+from evallearn.runs.models import PatternOptions
 from evallearn.runs.recipe import recipe_names
-from evallearn.runs.verbs import Fit, Generate, PatternOptions, SelfPlay
+from evallearn.runs.verbs import Fit, Generate, SelfPlay
 
 C4 = get_game("connect_four")
 STAGES = """
