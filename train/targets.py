@@ -32,6 +32,11 @@ class Target(Settings):
     lambda_: float = setting(0.7, "Decay of the lambda-return.", SHARE)
     outcome_share: float = setting(0.0, "Share of the result that is blended in.", SHARE)
 
+    @property
+    def is_from_records(self) -> bool:
+        """Whether records teach it, which know the result and what a search said."""
+        return self.backup == "result" or self.outcome_share > 0
+
 
 TARGETS = {
     "outcome": Target(backup="result", lambda_=0.0),
@@ -52,7 +57,7 @@ rootstrap    what the search said of the position
 treestrap    what the search said of every node; a bound only if the model breaks it (Veness et al. 2009)
 expectation  the mean over all rolls, one ply ahead
 """
-RECORD_TARGETS = ("outcome", "blend", "texel")
+RECORD_TARGETS = tuple(name for name, target in TARGETS.items() if target.is_from_records)
 """Those that are learned from records."""
 SEARCH_TARGETS = ("td", "tdleaf", "rootstrap", "treestrap")
 """Those that are learned while the model plays."""
@@ -82,11 +87,11 @@ def returns(backup: np.ndarray, value: np.ndarray, trace: np.ndarray, mover: np.
     return result
 
 
-def check_target(target: str, outcome_share: float) -> None:
+def check_target(target: str, outcome_share: float | None = None) -> None:
     """Refuse a target that linear evaluators do not learn, and a share that is none."""
-    if target not in LINEAR_TARGETS:
+    if target not in TARGETS or TARGETS[target].backup == "expectation":
         raise unknown("target", target, LINEAR_TARGETS)
-    if not 0.0 <= outcome_share <= 1.0:
+    if outcome_share is not None and not 0.0 <= outcome_share <= 1.0:
         raise SpecError(
             f"outcome_share={outcome_share!r}: give the share of the outcome, from 0 (the search alone) to 1"
         )

@@ -32,13 +32,7 @@ from evallearn.train.targets import LINEAR_TARGETS
 @click.option(
     "--target", type=click.Choice(LINEAR_TARGETS), default="outcome", show_default=True, help="What is fitted."
 )
-@click.option(
-    "--outcome-share",
-    type=in_range(SHARE),
-    default=0.5,
-    show_default=True,
-    help="With target blend: the outcome's share.",
-)
+@click.option("--outcome-share", type=in_range(SHARE), help="With target blend: the outcome's share.  [default: 0.5]")
 @click.option(
     "--tapered", is_flag=True, help="Weights go in a straight line from the first phase of the game to the last."
 )
@@ -57,7 +51,7 @@ def command(
     method: str,
     penalty: float | None,
     target: str,
-    outcome_share: float,
+    outcome_share: float | None,
     tapered: bool,
     path: Path,
     seed: int,

@@ -12,7 +12,7 @@ from evallearn.evaluators import FeatureEval
 from evallearn.train import measure, predictor
 from evallearn.train.fit.record_targets import first_stream, quiet_scale
 from evallearn.train.leaves import QuietStream
-from evallearn.train.targets import RECORD_TARGETS, SEARCH_TARGETS, check_target
+from evallearn.train.targets import RECORD_TARGETS, TARGETS, check_target
 
 NET_METHOD = "net"
 METHODS = ("logistic", "ridge", "sgd", "lasso", "elasticnet", "wdl", NET_METHOD)
@@ -30,13 +30,13 @@ def fit_evaluator(
     alpha: float | None = None,
     tapered: bool = False,
     target: str = "outcome",
-    outcome_share: float = 0.5,
+    outcome_share: float | None = None,
     on_progress: Move = lambda done, total: None,
 ) -> tuple[FeatureEval, dict[str, Any]]:
     """Learn by `method` (net, or one of the linear trainer's) and measure on the games that were held out.
 
-    alpha, taper, target, blend: of the linear methods; alpha=None is the trainer's own, for the target see
-    train/targets.py. The details hold the features that were dropped and, of texel, the scale K.
+    alpha, tapered, target, outcome_share: of the linear methods; alpha=None is the trainer's own, outcome_share=None
+    that of the target (train/targets.py). The details hold the features that were dropped and, of texel, the scale K.
     """
     refuse_online(target, outcome_share)
     evaluator: FeatureEval
@@ -55,7 +55,7 @@ def fit_evaluator(
         if alpha is not None:
             trainer.set_params(alpha=alpha)
         linear = trainer.fit(first_stream(target, dataset, outcome_share))
-        if target == "texel":  # what was learned so far says which exchanges are good
+        if TARGETS[target].learn_at == "quiet":  # what was learned so far says which exchanges are good
             quiet = QuietStream(dataset, linear.evaluator(game))
             details["k"] = quiet_scale(quiet)
             linear = trainer.fit(quiet)
@@ -72,10 +72,10 @@ def fit_evaluator(
     return evaluator, {**details, "metrics": metrics}
 
 
-def refuse_online(target: str, outcome_share: float) -> None:
+def refuse_online(target: str, outcome_share: float | None) -> None:
     """Refuse targets of evaluators that learn while they play: records cannot teach those."""
     check_target(target, outcome_share)
-    if target in SEARCH_TARGETS:
+    if not TARGETS[target].is_from_records:
         raise SpecError(
             f"target {target!r} learns while it plays, not from records: use `evallearn learn GAME --recipe online "
             f"--set selfplay.target={target}`, or one of {', '.join(RECORD_TARGETS)}"

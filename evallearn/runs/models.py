@@ -79,6 +79,7 @@ class NetOptions(ModelOptions, NetSettings):
         return NetModel(game, start=as_net(start, "start"), seed=seed, **self.given())
 
 
+USUAL_MODEL = LinearOptions()
 MODELS: dict[str, type[ModelOptions]] = {kind.kind: kind for kind in (LinearOptions, PatternOptions, NetOptions)}
 
 

@@ -19,7 +19,7 @@ from evallearn.core.settings import (
 )
 from evallearn.errors import SpecError
 from evallearn.runs.fitting import METHODS, NET_METHOD, refuse_linear_options, refuse_online
-from evallearn.runs.models import LinearOptions, ModelOptions
+from evallearn.runs.models import USUAL_MODEL, ModelOptions
 from evallearn.search.common.requirements import MAX_DEPTH
 from evallearn.train.selfplay.settings import SelfPlaySettings
 from evallearn.train.targets import LINEAR_TARGETS
@@ -84,8 +84,8 @@ class Fit(Stage):
     method: str = setting("logistic", f"How: {', '.join(METHODS)}.", choices=METHODS)
     penalty: float | None = setting(None, "Penalty of a linear method.", PENALTY, auto="what suits the method")
     target: str = setting("outcome", f"What a position should be worth: {', '.join(LINEAR_TARGETS)}.")
-    outcome_share: float = setting(
-        0.5, "With target blend: the share of the outcome, the rest being the search's.", SHARE
+    outcome_share: float | None = setting(
+        None, "The share of the outcome in a blend, the rest being the search's.", SHARE, auto="the target's, 0.5"
     )
     tapered: bool = setting(False, "Weights go in a straight line from the first phase of the game to the last.")
     generations: int | None = setting(
@@ -131,7 +131,7 @@ class SelfPlay(Played):
     minutes: float | None = setting(
         None, "Time by the clock, if the games do not end before.", MINUTES, auto="no limit"
     )
-    model: ModelOptions = LinearOptions()
+    model: ModelOptions = USUAL_MODEL
     start: str | None = setting(None, "The evaluator to begin with: previous, or a file.", auto="none: from nothing")
     teacher: str | None = setting(None, "A net that plays meanwhile: previous, or a file.", auto="the model itself")
     opponent: str | None = setting(

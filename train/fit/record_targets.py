@@ -10,11 +10,15 @@ from evallearn.data.dataset import Dataset
 from evallearn.train.fit.scale import fit_scale
 from evallearn.train.fit.stream import RecordStream
 from evallearn.train.leaves import BlendedStream, QuietStream
+from evallearn.train.targets import TARGETS
 
 
-def first_stream(target: str, dataset: Dataset, outcome_share: float) -> RecordStream:
-    """Return what an evaluator is fitted to at first."""
-    return BlendedStream(dataset, outcome_share) if target == "blend" else dataset
+def first_stream(target: str, dataset: Dataset, outcome_share: float | None) -> RecordStream:
+    """Return what an evaluator is fitted to at first; without a share, the target's own."""
+    found = TARGETS[target]
+    if found.backup != "search":
+        return dataset
+    return BlendedStream(dataset, found.outcome_share if outcome_share is None else outcome_share)
 
 
 def quiet_scale(stream: QuietStream) -> float:
