@@ -392,6 +392,6 @@ def test_names_of_any_length_are_played_and_kept(
     assert run(["match", best, "random", "--game", f"longnames:{name}", *few]) == 0
     assert run(["tournament", best, "random", "--game", f"longnames:{name}", *few]) == 0
     small = {"gate.generations": 1, "gate.pairs": 1, "ladder.pairs": 1}
-    small |= {f"{stage}.depth": 1 for stage in ("generate", "gate", "ladder")}
+    small |= {f"{stage}.depth": 1 for stage in ("generate", "gate", "ladder")} | {"ladder.milliseconds": 0.1}
     learn = ["--games=100", "--workers=1", *(f"--set={key}={value}" for key, value in small.items())]
-    assert run(["learn", f"longnames:{name}", *learn, "--match-milliseconds=0.1"]) == 0
+    assert run(["learn", f"longnames:{name}", *learn]) == 0

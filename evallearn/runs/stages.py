@@ -54,6 +54,8 @@ class Course:
     """Those of them that the last fit has learned from."""
     learned: dict[str, FeatureEval] = field(default_factory=dict)
     """By their kind: what the run has made of each."""
+    names: list[str] = field(default_factory=list)
+    """Of all evaluators that it has made."""
     facts: dict[str, Any] = field(default_factory=dict)
     """About the generation that is under way."""
     fits: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -66,14 +68,39 @@ class Course:
 
 
 def run_stages(course: Course) -> None:
-    """Run all stages of the recipe."""
-    last = {_kind(stage): number for number, stage in enumerate(course.run.recipe.stages)}
-    for block, gate in course.run.recipe.loops():
+    """Run all stages of the recipe, and keep the newest evaluator of each kind by its name alone."""
+    loops = [*course.run.recipe.loops()]
+    gated = {_kind(stage) for block, gate in loops if gate for _, stage in block}
+    last = {
+        kind: number for number, stage in enumerate(course.run.recipe.stages) if (kind := _kind(stage)) not in gated
+    }
+    for block, gate in loops:
         if gate is not None:
             evolve(course, [stage for _, stage in block], gate)
             continue
         for number, stage in block:
+            if isinstance(stage, Generate | SelfPlay):
+                course.number, course.facts = course.number + 1, {}
             run_stage(course, stage, is_last=last.get(_kind(stage)) == number)
+    for kind, evaluator in course.learned.items():
+        if evaluator.name != kind:
+            course.run.keep(evaluator, kind)
+
+
+def run_stage(course: Course, stage: Stage, *, is_last: bool = False) -> None:
+    """Run one stage; what it makes is the previous one for those that follow.
+
+    is_last: nothing later makes an evaluator of this kind, so its name has no number.
+    """
+    if isinstance(stage, Generate):
+        course.number += course.number in course.records
+        generate(course, stage)
+        return
+    while (name := f"{_kind(stage)}-{course.number}") in course.names and not is_last:
+        course.number += 1
+    course.names.append(name)
+    made = learned_by(course, stage, _kind(stage) if is_last else name)
+    course.learned[_kind(stage)] = course.previous = made
 
 
 def learned_by(course: Course, stage: Stage, name: str) -> FeatureEval:
@@ -89,21 +116,6 @@ def _kind(stage: Stage) -> str:
     return stage.kind if isinstance(stage, Fit) else stage.model.kind if isinstance(stage, SelfPlay) else ""
 
 
-def run_stage(course: Course, stage: Stage, *, is_last: bool) -> None:
-    """Run one stage; what it makes is the previous one for those that follow.
-
-    is_last: nothing later makes an evaluator of this kind, so its name has no number.
-    """
-    if isinstance(stage, Generate | SelfPlay):
-        course.number, course.facts = course.number + 1, {}
-    name = _kind(stage) if is_last else f"{_kind(stage)}-{course.number}"
-    if isinstance(stage, Generate):
-        generate(course, stage)
-        return
-    made = learned_by(course, stage, name)
-    course.learned[_kind(stage)] = course.previous = made
-
-
 # --- generation after generation -------------------------------------------------------------------------------------
 def evolve(course: Course, block: list[Stage], gate: Gate) -> None:
     """Run the stages again and again; at the end the evaluator that nobody replaced is the previous one."""
@@ -112,7 +124,9 @@ def evolve(course: Course, block: list[Stage], gate: Gate) -> None:
     champion, fitted = course.previous, course.fits.get(kind)
     while len(course.generations) - since < gate.generations:
         course.number, course.facts, course.previous = course.number + 1, {}, champion
-        candidate = next_candidate(course, block)
+        for stage in block:
+            run_stage(course, stage)
+        candidate = course.learned[kind]
         row = play_gate(run, gate, course.number, candidate, champion or parse_evaluator("zero", run.game))
         strength: dict[str, Any] = {}
         if course.reference is not None:
@@ -129,22 +143,9 @@ def evolve(course: Course, block: list[Stage], gate: Gate) -> None:
             break
     course.previous, course.stopped = champion, early_end(course.generations[since:], gate)
     if isinstance(champion, FeatureEval):
-        run.keep(champion, kind)
         course.learned[kind] = champion
     if fitted is not None:
         course.fits[kind] = fitted
-
-
-def next_candidate(course: Course, block: list[Stage]) -> FeatureEval:
-    """Run the stages of a generation; return what the last of them made."""
-    for stage in block:
-        name = f"{_kind(stage)}-{course.number}"
-        if isinstance(stage, Generate):
-            generate(course, stage)
-        else:
-            course.previous = learned_by(course, stage, name)
-    assert isinstance(course.previous, FeatureEval)
-    return course.previous
 
 
 def play_gate(run: Run, gate: Gate, number: int, candidate: Evaluator, incumbent: Evaluator) -> Any:

@@ -11,6 +11,7 @@ import pytest
 
 from evallearn import LinearEval, get_game, heuristic
 from evallearn.agents import SearchAgent
+from evallearn.core.digest import weights_mark
 from evallearn.core.search import Limits
 from evallearn.data import Dataset, RecordSettings, generate_records
 from evallearn.evaluators import load_evaluator
@@ -164,3 +165,17 @@ def test_stages_are_what_a_script_would_do(tmp_path: Path) -> None:
     assert {p.stem for p in (tmp_path / "run/evaluators").iterdir()} == {"linear-0", "linear"}
     assert (result.games, result.ladder, result.generations, result.champion) == (50, [], [], None)
     assert "linear" in result.fits
+
+
+def test_every_evaluator_and_all_records_have_a_place_of_their_own(tmp_path: Path) -> None:
+    play, fit = '{ verb = "generate", games = 30, depth = 1 }', '{ verb = "fit", method = "METHOD" }'
+    fits = [fit.replace("METHOD", method) for method in ("logistic", "ridge", "sgd")]
+    gate = '{ verb = "gate", generations = 2, pairs = 2, depth = 1 }'
+    stages = [play, *fits, play, play, *fits[:2], gate, fits[2]]
+    (tmp_path / "own.toml").write_text(f'help = "x"\nstage = [{", ".join(stages)}]\n')
+    result = learn("tic_tac_toe", tmp_path / "own.toml", folder=tmp_path / "run")
+    files = sorted((tmp_path / "run/evaluators").iterdir())
+    marks = {weights_mark(load_evaluator(path, GAME)) for path in files}
+    assert (len(files), len(marks)) == (12, 11)  # the last one stands by its name alone, too
+    assert len(list((tmp_path / "run").glob("generation-*"))) == 6
+    assert learn("tic_tac_toe", tmp_path / "own.toml", folder=tmp_path / "run") == result
