@@ -77,7 +77,7 @@ class Episodes:
     def copy(self) -> Self:
         """Return the same with memory of its own, for another thread."""
         other = copy.copy(self)
-        for name in ("io", "trail", "rows", "past", "box"):
+        for name in ("io", "trail", "rows", "history", "box"):
             setattr(other, name, getattr(self, name).copy())
         return other
 
