@@ -26,6 +26,7 @@ from evallearn.data import Dataset as Dataset
 from evallearn.data import Manifest as Manifest
 from evallearn.data import RecordSettings as RecordSettings
 from evallearn.data import generate_records as generate_records
+from evallearn.errors import Diverged as Diverged
 from evallearn.errors import EvallearnError as EvallearnError
 from evallearn.errors import Interrupted as Interrupted
 from evallearn.evaluators import BoundedEval as BoundedEval
@@ -60,8 +61,18 @@ from evallearn.search import named_search as named_search
 from evallearn.search import search_for as search_for
 from evallearn.search import solve as solve
 from evallearn.train import LinearFitter as LinearFitter
+from evallearn.train import LinearModel as LinearModel
 from evallearn.train import Metrics as Metrics
 from evallearn.train import NetFitter as NetFitter
+from evallearn.train import NetModel as NetModel
+from evallearn.train import PatternModel as PatternModel
 from evallearn.train import RecordStream as RecordStream
+from evallearn.train import Rounds as Rounds
+from evallearn.train import Schedule as Schedule
+from evallearn.train import SelfPlaySettings as SelfPlaySettings
+from evallearn.train import SelfPlayTrainer as SelfPlayTrainer
 from evallearn.train import measure as measure
 from evallearn.train import predictor as predictor
+from evallearn.train.targets import TARGETS as TARGETS
+from evallearn.train.targets import Target as Target
+from evallearn.train.training import Training as Training
