@@ -9,7 +9,7 @@ from evallearn.data.manifest import Manifest as Manifest
 from evallearn.data.manifest import read_manifest as read_manifest
 from evallearn.data.manifest import rebuild_manifest as rebuild_manifest
 from evallearn.data.origin import Origin as Origin
-from evallearn.data.records import Record as Record
-from evallearn.data.records import ShardInfo as ShardInfo
-from evallearn.data.records import read_shard as read_shard
-from evallearn.data.records import write_shard as write_shard
+from evallearn.data.shards import Record as Record
+from evallearn.data.shards import ShardInfo as ShardInfo
+from evallearn.data.shards import read_shard as read_shard
+from evallearn.data.shards import write_shard as write_shard

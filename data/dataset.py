@@ -15,7 +15,7 @@ from evallearn.core.digest import digest
 from evallearn.core.rng import scramble
 from evallearn.data.manifest import combine, no_records, read_manifest
 from evallearn.data.origin import Origin
-from evallearn.data.records import Record, from_table, read_header, read_shard, shard_paths
+from evallearn.data.shards import Record, from_table, read_header, read_shard, shard_paths
 from evallearn.errors import DataError, unknown
 
 if TYPE_CHECKING:

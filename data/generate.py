@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evallearn.core.game import CHANCE
+from evallearn.core.json_shapes import JsonDict
 from evallearn.core.locks import hold_folder
 from evallearn.core.settings import DERIVED_SEED, SHARE, Settings, setting, whole
-from evallearn.core.shapes import JsonDict
 from evallearn.core.workers import imap
 from evallearn.data.boards import Board, board_of, on_fastest_backend
 from evallearn.data.manifest import Manifest, build_manifest, manifest_path, read_manifest, write_manifest
 from evallearn.data.origin import Origin
-from evallearn.data.records import (
+from evallearn.data.shards import (
     Record,
     ShardInfo,
     inspect_shard,

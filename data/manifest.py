@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from evallearn.core.checked import parse_checked, with_checksum
+from evallearn.core.checksum import parse_checked, with_checksum
 from evallearn.core.digest import digest
 from evallearn.core.files import write_atomically
-from evallearn.core.shapes import build, has_shape, rows
+from evallearn.core.json_shapes import build, has_shape, rows
 from evallearn.data.origin import Origin
-from evallearn.data.records import FORMAT, ShardInfo, inspect_shard, shard_paths
+from evallearn.data.shards import FORMAT, ShardInfo, inspect_shard, shard_paths
 from evallearn.errors import DataError
 
 COUNTS = ("first_game", "games", "records", "wins", "draws", "losses", "plies")

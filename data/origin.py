@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evallearn.core.digest import digest
-from evallearn.core.shapes import Json, JsonDict, build, has_shape
+from evallearn.core.json_shapes import Json, JsonDict, build, has_shape
 
 if TYPE_CHECKING:
     from evallearn.agents import Agent

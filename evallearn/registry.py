@@ -12,20 +12,7 @@ from evallearn.core.game import Game
 from evallearn.core.trust import NO_TRUST, Trust
 from evallearn.errors import EvallearnError, SpecError, unknown
 from evallearn.evaluators import FeatureEval, load_evaluator, read_header, zoo_file
-
-GAMES = {
-    "2048": "evallearn.games.twenty_forty_eight:TwentyFortyEight",
-    "backgammon": "evallearn.games.backgammon:Backgammon",
-    "checkers": "evallearn.games.checkers:Checkers",
-    "chess": "evallearn.games.chess:Chess",
-    "connect_four": "evallearn.games.connect_four:ConnectFour",
-    "matches": "evallearn.games.matches:Matches",
-    "othello": "evallearn.games.othello:Othello",
-    "pacman": "evallearn.games.pacman:Pacman",
-    "pig": "evallearn.games.pig:Pig",
-    "three_player_connect": "evallearn.games.three_player_connect:ThreePlayerConnect",
-    "tic_tac_toe": "evallearn.games.tic_tac_toe:TicTacToe",
-}
+from evallearn.games import GAMES
 
 
 def game_names() -> list[str]:

@@ -26,7 +26,7 @@ from evallearn.arena.quick_match import QuickMatch
 from evallearn.cli import zoo as zoo_command
 from evallearn.cli.info import folder_info
 from evallearn.compiled.kept import CheckedFile
-from evallearn.core.checked import write_checked
+from evallearn.core.checksum import write_checked
 from evallearn.core.digest import json_digest
 from evallearn.core.files import write_json
 from evallearn.core.game import Game
@@ -364,12 +364,12 @@ KINDS = [
 READERS: dict[str, str | tuple[str, ...]] = {
     "data/dataset.py": ("shard",),
     "data/manifest.py": ("manifest.json", "manifest.json, selfplay"),
-    "data/records.py": ("shard", "shard, no manifest", "shard, selfplay"),
+    "data/shards.py": ("shard", "shard, no manifest", "shard, selfplay"),
     "evallearn/agents/cmd.py": "no file: what a program answers, see tests/agents",
     "evallearn/arena/formats.py": tuple(f"games, {suffix}" for suffix in (".jsonl", ".json", ".txt", ".pgn", ".pdn")),
     "evallearn/arena/journal.py": ("match.json", "sets.jsonl", "sets.jsonl, moves as text", "sets.jsonl, replay"),
     "evallearn/arena/openings.py": ("openings",),
-    "evallearn/core/checked.py": ("sets.jsonl", "steps/*.json"),
+    "evallearn/core/checksum.py": ("sets.jsonl", "steps/*.json"),
     "evallearn/cli/info.py": ("result.json",),
     "evallearn/compiled/bindings.py": "our own source: the names that a template declares",
     "evallearn/compiled/fingerprint.py": "our own source: the key of a kernel, not a value",

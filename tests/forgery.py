@@ -14,9 +14,9 @@ from mutants import changed
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from evallearn.core.checked import line_text, with_checksum
+from evallearn.core.checksum import line_text, with_checksum
 from evallearn.core.digest import json_digest
-from evallearn.data.records import HEADER_KEY
+from evallearn.data.shards import HEADER_KEY
 from evallearn.evaluators import files
 from evallearn.games.backgammon import bearoff
 from evallearn.train.selfplay.checkpoints import checksum

@@ -23,10 +23,10 @@ from evallearn.arena import MatchSettings, play_match
 from evallearn.arena.formats import write_games
 from evallearn.arena.journal import read_terms
 from evallearn.cli import run
-from evallearn.core.checked import CHECKSUM, line_text, read_checked, with_checksum, write_checked
+from evallearn.core.checksum import CHECKSUM, line_text, read_checked, with_checksum, write_checked
 from evallearn.core.digest import json_digest
 from evallearn.data import Origin, RecordSettings, generate_records
-from evallearn.data.records import from_table, read_shard, write_shard
+from evallearn.data.shards import from_table, read_shard, write_shard
 from evallearn.evaluators import LinearEval, read_header, save
 from evallearn.evaluators.files import KEY
 from evallearn.games.tic_tac_toe import TicTacToe

@@ -11,11 +11,12 @@ from added.game import TwentyOne
 from added.model import HashedModel, HashedOptions
 from added.search import Greedy
 
-from evallearn import Limits, check_game, get_game, heuristic, parse_agent, registry
+from evallearn import Limits, check_game, get_game, heuristic, parse_agent
 from evallearn.data import Dataset, RecordSettings, generate_records
+from evallearn.games import GAMES
 from evallearn.runs import Recipe, fit_evaluator
 from evallearn.runs.models import MODELS
-from evallearn.runs.verbs import SelfPlay
+from evallearn.runs.stage_settings import SelfPlay
 from evallearn.search.registry import SEARCHES
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 from evallearn.train.targets import TARGETS, Target
@@ -25,7 +26,7 @@ TTT = get_game("tic_tac_toe")
 
 
 def test_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.GAMES, "twenty_one", "added.game:TwentyOne")
+    monkeypatch.setitem(GAMES, "twenty_one", "added.game:TwentyOne")
     game = get_game("twenty_one")
     assert isinstance(game, TwentyOne)
     assert check_game(game, games=3).positions > 20

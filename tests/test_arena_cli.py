@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evallearn.cli import run
-from evallearn.core.checked import read_checked
+from evallearn.core.checksum import read_checked
 from evallearn.evaluators import heuristic, save
 from evallearn.games.tic_tac_toe import TicTacToe
 

@@ -12,7 +12,7 @@ import pytest
 from evallearn.cli import run
 from evallearn.core.trust import FULL_TRUST
 from evallearn.data import Record, read_shard, write_shard
-from evallearn.data.records import from_table
+from evallearn.data.shards import from_table
 from evallearn.errors import GameError
 from evallearn.evaluators import LinearEval, feature_hash
 from evallearn.registry import get_game

@@ -33,7 +33,7 @@ from evallearn.evaluators import read_header
 from evallearn.quality import QualitySettings
 from evallearn.registry import game_names
 from evallearn.runs.recipe import Recipe
-from evallearn.runs.verbs import Fit, Gate, Generate, Ladder
+from evallearn.runs.stage_settings import Fit, Gate, Generate, Ladder
 from evallearn.search import SEARCHES
 from evallearn.train import NetFitter
 from evallearn.train.fit.methods import Settings as LinearSettings

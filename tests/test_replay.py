@@ -13,7 +13,7 @@ from evallearn.arena import MatchSettings, play_match
 from evallearn.arena.formats import write_games
 from evallearn.arena.records import GameRecord
 from evallearn.cli import run
-from evallearn.core.checked import write_checked
+from evallearn.core.checksum import write_checked
 from evallearn.registry import get_game
 
 TTT = get_game("tic_tac_toe")

@@ -17,7 +17,7 @@ import evallearn
 from evallearn.agents import SearchAgent, parse_agent, parse_evaluator
 from evallearn.cli import cli, run
 from evallearn.cli.learn import assignments
-from evallearn.core.checked import write_checked
+from evallearn.core.checksum import write_checked
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Game
 from evallearn.core.search import Limits

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Action, Game, State
+from evallearn.core.json_shapes import Json
 from evallearn.core.search import Limits, Search, SearchResult
-from evallearn.core.shapes import Json
 from evallearn.errors import SearchError
 from evallearn.search import MONTE_CARLO, named_search, require_limits, usual_search
 from evallearn.search.common.requirements import require_own_eval

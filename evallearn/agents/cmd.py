@@ -11,7 +11,7 @@ from evallearn.agents.base import default_limits
 from evallearn.agents.engine import Answer, EngineAgent, quoted, refuse_options
 from evallearn.agents.process import Failure, Silence
 from evallearn.core.game import CHANCE, Action, State
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 
 
 @dataclass

@@ -31,8 +31,8 @@ from evallearn.agents.options import needs_eval, read_options, search_settings, 
 from evallearn.agents.uci import UciAgent
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game, State
+from evallearn.core.json_shapes import JsonDict, build
 from evallearn.core.search import Limits
-from evallearn.core.shapes import JsonDict, build
 from evallearn.core.trust import NO_TRUST, Trust
 from evallearn.errors import SearchError, SpecError, unknown
 from evallearn.evaluators import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 from evallearn.errors import SpecError, unknown
 from evallearn.search import SEARCHES
 from evallearn.search.alphabeta.options import Options

@@ -4,7 +4,7 @@ match.json    the terms: another match needs another folder
 sets.jsonl    a line for each set, in the order in which they finished: how its opening came about (or the position,
               where that is not known) and its games; a half-written last line is played again
 
-Both carry checksums (evallearn/core/checked.py). Those of the lines cover the terms, too, so that sets of another match
+Both carry checksums (evallearn/core/checksum.py). Those of the lines cover the terms too, so that sets of another match
 do not fit.
 """
 
@@ -17,10 +17,10 @@ from evallearn.agents import Agent
 from evallearn.arena.openings import Opening
 from evallearn.arena.seating import Played
 from evallearn.arena.sets import SetReader, is_count, packed_opening, packed_set, require
-from evallearn.core.checked import Journal, read_checked, write_checked
+from evallearn.core.checksum import Journal, read_checked, write_checked
 from evallearn.core.digest import json_digest, plain_json, weights_mark
 from evallearn.core.game import Game
-from evallearn.core.shapes import Json, JsonDict, has_shape, items
+from evallearn.core.json_shapes import Json, JsonDict, has_shape, items
 from evallearn.core.trust import is_inside
 from evallearn.errors import DataError, GameError
 

@@ -20,9 +20,9 @@ from evallearn.arena.table import Table
 from evallearn.core.digest import digest, weights_mark
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import JsonDict
 from evallearn.core.locks import hold_folder
 from evallearn.core.settings import DERIVED_SEED, OPENING_PLIES, PAIRS, Settings, setting
-from evallearn.core.shapes import JsonDict
 from evallearn.core.trust import FULL_TRUST
 from evallearn.core.workers import check_workers, imap
 from evallearn.errors import EngineError, SpecError

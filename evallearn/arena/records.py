@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evallearn.core.game import CHANCE, Action, Game, State
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 from evallearn.errors import DataError, GameError
 
 FORFEIT, ADJUDICATED = "forfeit", "adjudicated"

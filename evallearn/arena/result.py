@@ -15,7 +15,7 @@ from evallearn.arena.stats import EloEstimate, elo_from_pairs
 from evallearn.arena.stopped import elo_after_sprt
 from evallearn.core.digest import plain_json
 from evallearn.core.game import Action, Game, State
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 
 CURVE_POINTS = 20
 """Of the picture of how the Elo settled."""

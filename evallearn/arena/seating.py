@@ -12,7 +12,7 @@ from itertools import product
 from math import fsum
 
 from evallearn.core.game import Action, Game
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 
 Seats = tuple[int, ...]
 """Who sits where: 0 is A, 1 is B."""

@@ -14,7 +14,7 @@ from evallearn.arena.openings import Opening
 from evallearn.arena.records import ADJUDICATED, FORFEIT, NEAR
 from evallearn.arena.seating import Played, Seats, seatings
 from evallearn.core.game import CHANCE, Action, Game, State
-from evallearn.core.shapes import JsonDict, items
+from evallearn.core.json_shapes import JsonDict, items
 from evallearn.data.boards import board_of, on_fastest_backend
 
 MOST = 2**62

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evallearn.arena.stats import ELO_LIMIT, GAME_SCORES, NELO, PAIR_SCORES, score_of_elo
-from evallearn.core.shapes import JsonDict, build
+from evallearn.core.json_shapes import JsonDict, build
 from evallearn.errors import SpecError, unknown
 
 Floats = NDArray[np.float64]

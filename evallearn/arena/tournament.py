@@ -20,8 +20,8 @@ from evallearn.arena.result import MatchResult, Tally
 from evallearn.core.digest import digest, plain_json
 from evallearn.core.files import file_name
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import JsonDict
 from evallearn.core.locks import hold_folder
-from evallearn.core.shapes import JsonDict
 from evallearn.core.workers import keep_workers
 from evallearn.errors import SpecError
 

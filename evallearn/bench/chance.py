@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from evallearn.compiled.game import CompiledGame
 from evallearn.core.game import CHANCE
+from evallearn.core.json_shapes import Json
 from evallearn.core.result import Result
 from evallearn.core.search import Limits, SearchResult
-from evallearn.core.shapes import Json
 from evallearn.errors import EvallearnError
 from evallearn.evaluators import heuristic
 from evallearn.games.backgammon.moves import State

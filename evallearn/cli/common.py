@@ -24,7 +24,8 @@ from evallearn.cli.screen import Screen
 from evallearn.core.game import Game
 from evallearn.core.settings import Range, Settings, whole
 from evallearn.core.trust import FULL_TRUST
-from evallearn.registry import GAMES, get_game
+from evallearn.games import GAMES
+from evallearn.registry import get_game
 
 THREADS = whole(1, 256)
 """Or processes."""

@@ -16,8 +16,8 @@ from evallearn import __version__
 from evallearn.agents import parse_evaluator
 from evallearn.cli.common import GAME, Steps, in_range, json_option, out, progress_bars, report, workers_option
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import Json, JsonDict, items, part
 from evallearn.core.settings import PAIRS, SEED
-from evallearn.core.shapes import Json, JsonDict, items, part
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import SpecError
 from evallearn.evaluators import FeatureEval

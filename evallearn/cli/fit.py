@@ -10,8 +10,8 @@ import click
 
 from evallearn.cli.common import GAME, in_range, json_option, out, progress_bars, report, show_alarms, show_constant
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import Json, items, part
 from evallearn.core.settings import PENALTY, SEED, SHARE
-from evallearn.core.shapes import Json, items, part
 from evallearn.data import Dataset
 from evallearn.evaluators import save
 from evallearn.insight import alarms_about

@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 
 from evallearn.cli.common import GAME, json_option, out, report
-from evallearn.core.checked import read_checked
+from evallearn.core.checksum import read_checked
 from evallearn.core.game import Game
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 from evallearn.errors import DataError
 from evallearn.evaluators import verified_header
-from evallearn.registry import GAMES, load
+from evallearn.games import GAMES
+from evallearn.registry import load
 
 
 @click.command(name="info")

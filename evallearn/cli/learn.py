@@ -34,7 +34,7 @@ from evallearn.runs.learning import finish, run_folder, suited
 from evallearn.runs.recipe import Recipe
 from evallearn.runs.result import LearnResult
 from evallearn.runs.run import Run
-from evallearn.runs.verbs import Gate, Generate
+from evallearn.runs.stage_settings import Gate, Generate
 
 
 @click.command(name="learn")

@@ -15,10 +15,10 @@ from evallearn.arena import Adjudication, MatchResult, MatchSettings, Sprt, Sprt
 from evallearn.arena.formats import format_for, write_games
 from evallearn.cli.common import GAME, Command, in_range, json_option, out, report, setting_options, workers_option
 from evallearn.cli.live import live_board
-from evallearn.core.checked import write_checked
+from evallearn.core.checksum import write_checked
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import JsonDict
 from evallearn.core.settings import SEED
-from evallearn.core.shapes import JsonDict
 from evallearn.core.trust import FULL_TRUST
 from evallearn.registry import spec_of
 from evallearn.report import write_match_report

@@ -29,8 +29,8 @@ from evallearn.cli.suite import made_suite, nodes_for, suite_facts
 from evallearn.core.digest import plain_json
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import Json, JsonDict, part
 from evallearn.core.settings import SEED
-from evallearn.core.shapes import Json, JsonDict, part
 from evallearn.core.trust import FULL_TRUST
 from evallearn.core.workers import imap
 from evallearn.play.seats import default_agent, make_evaluator

@@ -16,7 +16,7 @@ from evallearn.core.game import Game
 from evallearn.core.settings import Settings
 from evallearn.registry import get_game
 from evallearn.runs.recipe import Recipe, recipe_names
-from evallearn.runs.verbs import HIDDEN
+from evallearn.runs.stage_settings import HIDDEN
 
 
 @click.command(name="recipes")

@@ -10,9 +10,9 @@ from evallearn.agents import parse_limits
 from evallearn.cli.common import GAME, Steps, console, in_range, json_option, out, progress_bars, report, workers_option
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import JsonDict
 from evallearn.core.search import Limits
 from evallearn.core.settings import SEED
-from evallearn.core.shapes import JsonDict
 from evallearn.core.trust import FULL_TRUST
 from evallearn.play.seats import default_agent, make_evaluator
 from evallearn.quality import Suite, make_suite, reference_depth, write_suite

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from evallearn.cli.common import GAME, console, json_option, out, progress_bars, report
 from evallearn.core.game import Game
-from evallearn.core.shapes import Json
+from evallearn.core.json_shapes import Json
 from evallearn.errors import GameError, SpecError
 
 if TYPE_CHECKING:

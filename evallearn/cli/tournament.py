@@ -16,7 +16,7 @@ from evallearn.arena.tournament import kind_of, pairings
 from evallearn.cli.common import GAME, Command, in_range, json_option, out, report, workers_option
 from evallearn.cli.live import live_board
 from evallearn.cli.match import MATCHES, command_line, config_of, match_options
-from evallearn.core.checked import write_checked
+from evallearn.core.checksum import write_checked
 from evallearn.core.files import file_name
 from evallearn.core.game import Game
 from evallearn.core.settings import PAIRS

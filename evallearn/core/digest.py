@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.core.shapes import Json, JsonDict
+from evallearn.core.json_shapes import Json, JsonDict
 
 
 def parse_json(text: bytes | str) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from evallearn.core.shapes import Json
+from evallearn.core.json_shapes import Json
 
 LONGEST_NAME = 200
 """Bytes of the name of a file: file systems take 255, and an ending may be added."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from evallearn.core.digest import plain_json
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 
 
 class Result:

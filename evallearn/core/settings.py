@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, fields
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 from evallearn.errors import SpecError, unknown
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.squash import BOUND
 

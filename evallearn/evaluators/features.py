@@ -22,7 +22,7 @@ import numpy as np
 from evallearn.core.digest import digest
 from evallearn.core.evaluator import EvalKernel, Evaluator
 from evallearn.core.game import Game, State
-from evallearn.core.shapes import Json, JsonDict
+from evallearn.core.json_shapes import Json, JsonDict
 from evallearn.errors import EvaluatorError, GameError
 from evallearn.evaluators.squash import SQUASHES, to_value
 

@@ -17,7 +17,7 @@ from evallearn.core.digest import digest
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.files import write_atomically
 from evallearn.core.game import Game
-from evallearn.core.shapes import JsonDict, build
+from evallearn.core.json_shapes import JsonDict, build
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import FeatureEval, feature_hash, half_range
 from evallearn.evaluators.linear import LinearEval

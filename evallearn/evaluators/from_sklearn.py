@@ -34,7 +34,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 from sklearn.utils.validation import check_is_fitted
 
 from evallearn.core.game import Game
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.calibration import calibrate
 from evallearn.evaluators.squash import SQUASHES

@@ -15,13 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evallearn.compiled.learning_records import CellLayout, LayoutRecord, StackLayout
 from evallearn.core.game import Game, State
 from evallearn.core.patterns import PatternSet
 from evallearn.errors import EvaluatorError
+
+if TYPE_CHECKING:
+    from evallearn.compiled.learning_records import LayoutRecord
 
 MOST_ENTRIES = 1 << 26
 """Numbers in all tables together: 128 MB of them; no board needs more, and a stranger's file may ask for anything."""
@@ -141,6 +144,8 @@ class Layout:
 
         It is as if each player had seen nothing but first contents.
         """
+        from evallearn.compiled.learning_records import CellLayout, StackLayout
+
         stacks, contents, places = self.codes.shape
         sizes = {"players": self.game.n_players, "stacks": stacks, "places": places}
         by_stack = self._height() > 1

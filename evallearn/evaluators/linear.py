@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evallearn.core.game import Game, State
-from evallearn.core.shapes import Json
+from evallearn.core.json_shapes import Json
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.squash import SQUASHES

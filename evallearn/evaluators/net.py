@@ -24,7 +24,7 @@ import numpy as np
 
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game
-from evallearn.core.shapes import Json
+from evallearn.core.json_shapes import Json
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.squash import squash

@@ -16,12 +16,11 @@ from types import ModuleType
 
 import numpy as np
 
-from evallearn.compiled.learning_records import PatternRecord
 from evallearn.core.digest import digest
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game, State
+from evallearn.core.json_shapes import Json, JsonDict
 from evallearn.core.patterns import PatternSet
-from evallearn.core.shapes import Json, JsonDict
 from evallearn.errors import EvaluatorError, unknown
 from evallearn.evaluators.features import FeatureEval, fixed_positions
 from evallearn.evaluators.layout import Layout
@@ -108,6 +107,8 @@ class PatternEval(FeatureEval):
 
     # --- the compiled backend ----------------------------------------------------------------------------------------
     def kernel(self) -> EvalKernel | None:
+        from evallearn.compiled.learning_records import PatternRecord
+
         rules = self.game.rules
         if rules is None or rules.cells is None or rules.utility_mover is None:
             return None

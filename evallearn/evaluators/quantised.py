@@ -20,7 +20,7 @@ import numpy as np
 
 from evallearn.core.evaluator import EvalKernel
 from evallearn.core.game import Game
-from evallearn.core.shapes import Json
+from evallearn.core.json_shapes import Json
 from evallearn.errors import EvaluatorError
 from evallearn.evaluators.features import fixed_positions
 from evallearn.evaluators.net import ACTIVATIONS, LANES, NetEval, OutcomeNet, of_phase

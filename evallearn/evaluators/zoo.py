@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypedDict, get_type_hints
 
 from evallearn.core.digest import parse_json
-from evallearn.core.shapes import build, has_shape, shape_of
+from evallearn.core.json_shapes import build, has_shape, shape_of
 from evallearn.errors import EvaluatorError, SpecError, unknown
 
 MOST_BYTES = 1_000_000

@@ -17,7 +17,7 @@ from evallearn.train.fit.metrics import Predict, predictor
 
 if TYPE_CHECKING:
     from evallearn.data.origin import Origin
-    from evallearn.data.records import Record
+    from evallearn.data.shards import Record
 
 MOST_RECORDS = {"train": 150_000, "test": 50_000}
 """That are read, shared among the folders: some 10 MB, and enough for every alarm."""

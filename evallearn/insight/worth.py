@@ -11,8 +11,8 @@ from evallearn import train  # its trainers are imported when they are asked for
 from evallearn.agents import SearchAgent
 from evallearn.arena import MatchSettings, play_match
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import JsonDict
 from evallearn.core.search import Limits
-from evallearn.core.shapes import JsonDict
 from evallearn.errors import DataError
 from evallearn.evaluators.features import FeatureEval
 from evallearn.evaluators.linear import LinearEval

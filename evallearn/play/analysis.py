@@ -10,8 +10,8 @@ from math import isfinite
 from evallearn.agents import default_limits
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import CHANCE, Game, State
+from evallearn.core.json_shapes import Json, JsonDict
 from evallearn.core.search import Limits, Search, SearchResult
-from evallearn.core.shapes import Json, JsonDict
 from evallearn.core.trust import FULL_TRUST
 from evallearn.errors import Interrupted, SearchError, SpecError
 from evallearn.play.seats import default_agent, make_evaluator

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import Json
 from evallearn.core.search import Search
-from evallearn.core.shapes import Json
 from evallearn.errors import SearchError, unknown
 from evallearn.search import SEARCHES, named_search, usual_search
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evallearn.core.evaluator import Evaluator
+from evallearn.core.json_shapes import JsonDict
 from evallearn.core.settings import SEED, Settings, setting, whole
-from evallearn.core.shapes import JsonDict
 from evallearn.errors import DataError, EvaluatorError
 from evallearn.quality.figures import Figure, bounded_mean
 from evallearn.quality.formatting import choices_verdict, swing_verdict, thrash_verdict, values_verdict

@@ -13,11 +13,11 @@ from evallearn import __version__
 from evallearn.agents import SearchAgent, default_limits, parse_evaluator
 from evallearn.arena import MatchResult, MatchSettings, play_match
 from evallearn.arena.records import GameRecord, play_over
-from evallearn.core.checked import read_checked
+from evallearn.core.checksum import read_checked
 from evallearn.core.files import write_json
 from evallearn.core.game import CHANCE, Game, State
+from evallearn.core.json_shapes import JsonDict, build, has_shape, shape_of
 from evallearn.core.search import Limits
-from evallearn.core.shapes import JsonDict, build, has_shape, shape_of
 from evallearn.errors import DataError, EvaluatorError, unknown
 from evallearn.evaluators import FeatureEval, load_evaluator, save
 from evallearn.evaluators.zoo import MOST_BYTES, zoo_folder, zoo_name

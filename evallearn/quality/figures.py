@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evallearn.arena.bootstrap import bootstrap_mean
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 from evallearn.core.shares import share_of
 
 RESAMPLES = 300

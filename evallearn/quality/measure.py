@@ -15,8 +15,8 @@ import numpy as np
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import JsonDict
 from evallearn.core.search import Limits
-from evallearn.core.shapes import JsonDict
 from evallearn.quality.figures import (
     SAME,
     Figure,

@@ -23,7 +23,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from evallearn.core.files import write_atomically
 from evallearn.core.game import CHANCE, Action, Game, State
-from evallearn.core.shapes import Json, JsonDict
+from evallearn.core.json_shapes import Json, JsonDict
 from evallearn.errors import DataError, GameError
 
 FORMAT, VERSION = "evallearn suite", 1

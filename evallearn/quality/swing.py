@@ -14,8 +14,8 @@ import numpy as np
 
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Action, State
+from evallearn.core.json_shapes import JsonDict
 from evallearn.core.search import Limits, Search, SearchResult
-from evallearn.core.shapes import JsonDict
 from evallearn.errors import SpecError
 from evallearn.quality.figures import SAME, Figure, mean, plain, share
 from evallearn.quality.suite import Suite

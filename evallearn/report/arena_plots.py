@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evallearn.core.shapes import Json, numbers
+from evallearn.core.json_shapes import Json, numbers
 from evallearn.report.formatting import estimate, fixed, plain, points, short_agent, signed
 from evallearn.report.plots import NAME_LENGTH, REACH, dot, plain_rows
 from evallearn.report.svg import CARD, ENGINE, INK, LINEAR, MUTED, NEURAL, OTHER, SEARCH, ZERO_LINE, Look, drawing

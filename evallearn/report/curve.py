@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from evallearn.core.shapes import Json, number, part, rows
+from evallearn.core.json_shapes import Json, number, part, rows
 from evallearn.report.formatting import compact, duration, fixed, short
 from evallearn.report.page import tile
 from evallearn.report.parts import Cell, Column, figure, figure_of, grid, table, text

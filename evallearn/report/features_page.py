@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from evallearn.core.shapes import Json, items, number, part, rows
+from evallearn.core.json_shapes import Json, items, number, part, rows
 from evallearn.report import features_plots
 from evallearn.report.formatting import DASH, fixed, interval, signed
 from evallearn.report.page import Sections, badge, glossary, made, render_page, tile, top, write_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evallearn.core.shapes import Json, part
+from evallearn.core.json_shapes import Json, part
 from evallearn.report.formatting import cut, estimate, fixed, plain
 from evallearn.report.plots import whiskers
 from evallearn.report.svg import CARD, INK, LINEAR, MUTED, OTHER, drawing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from evallearn.core.shapes import Json, number, rows
+from evallearn.core.json_shapes import Json, number, rows
 
 ELO_END = 2000.0
 """Elo where the arena's scale ends (arena.stats.ELO_LIMIT): an interval that ends here has no bound on that side."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from evallearn.core.shapes import Json, number, part, rows
+from evallearn.core.json_shapes import Json, number, part, rows
 from evallearn.report import plots
 from evallearn.report.formatting import fixed, percent, reference, signed
 from evallearn.report.page import badge

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from evallearn.core.shapes import Json, items, number, numbers, part, rows
+from evallearn.core.json_shapes import Json, items, number, numbers, part, rows
 from evallearn.report import plots
 from evallearn.report.curve import GLOSSARY as CURVE_GLOSSARY
 from evallearn.report.curve import curve_headline, curve_tiles, curves, last_curve

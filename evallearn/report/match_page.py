@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evallearn.core.shapes import Json, JsonDict, number, numbers, part, rows
+from evallearn.core.json_shapes import Json, JsonDict, number, numbers, part, rows
 from evallearn.report import arena_plots
 from evallearn.report.formatting import (
     DASH,

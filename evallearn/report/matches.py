@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evallearn.core.shapes import Json, number, numbers, part
+from evallearn.core.json_shapes import Json, number, numbers, part
 from evallearn.report.formatting import short_agent
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from evallearn.core.files import write_atomically
-from evallearn.core.shapes import Json, number, part, rows
+from evallearn.core.json_shapes import Json, number, part, rows
 from evallearn.report.formatting import DASH, duration, fixed
 from evallearn.report.parts import grid, pairs, text
 from evallearn.report.template import document

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from evallearn.core.shapes import Json, number
+from evallearn.core.json_shapes import Json, number
 from evallearn.report.formatting import DASH, fixed, interval, plain, short_agent
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from evallearn.core.shapes import Json, items, number, part, rows
+from evallearn.core.json_shapes import Json, items, number, part, rows
 from evallearn.report import plots, quality_plots
 from evallearn.report.formatting import DASH, fixed, share, short
 from evallearn.report.page import Sections, badge, glossary, render_page, tile, to_repeat, top, write_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evallearn.core.shapes import Json, number, part, rows
+from evallearn.core.json_shapes import Json, number, part, rows
 from evallearn.report.formatting import cut, estimate, fixed, plain, short
 from evallearn.report.plots import whiskers
 from evallearn.report.svg import INK, LINEAR, MUTED, NEURAL, OTHER, ZERO_LINE, Look, drawing

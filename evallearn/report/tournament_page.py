@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from evallearn.core.shapes import Json, number, part, rows
+from evallearn.core.json_shapes import Json, number, part, rows
 from evallearn.report import arena_plots
 from evallearn.report.formatting import (
     DASH,

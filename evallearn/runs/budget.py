@@ -19,12 +19,12 @@ from typing import Any
 from evallearn.agents import default_limits
 from evallearn.arena.seating import seatings
 from evallearn.core.game import Game
-from evallearn.core.shapes import ALL, has_shape
+from evallearn.core.json_shapes import ALL, has_shape
 from evallearn.errors import DataError, SpecError
 from evallearn.runs.recipe import Recipe
 from evallearn.runs.run import RUN, check_learnable, learn_command, read_run
 from evallearn.runs.speed import FIRST_GAME_SECONDS, GameSpeed, measure_together
-from evallearn.runs.verbs import Fit, Gate, Generate, Ladder, Played
+from evallearn.runs.stage_settings import Fit, Gate, Generate, Ladder, Played
 
 HOW_TO_COMPILE = "examples/domineering_compiled.py shows how, games/README.md tells more"
 SECONDS = 600.0

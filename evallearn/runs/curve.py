@@ -13,11 +13,11 @@ from time import perf_counter
 from typing import Any
 
 from evallearn.arena.quick_match import QuickMatch, quick_match
-from evallearn.core.checked import read_checked, write_checked
+from evallearn.core.checksum import read_checked, write_checked
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import has_shape, rows
 from evallearn.core.result import Result
-from evallearn.core.shapes import has_shape, rows
 from evallearn.errors import DataError, EvaluatorError, SpecError
 from evallearn.evaluators import FeatureEval, load_evaluator, save
 from evallearn.train.training import Training

@@ -9,8 +9,8 @@ from typing import Any
 from evallearn.agents import RandomAgent, SearchAgent, parse_evaluator
 from evallearn.core.digest import weights_mark
 from evallearn.core.evaluator import Evaluator
+from evallearn.core.json_shapes import ALL, has_shape
 from evallearn.core.search import Limits
-from evallearn.core.shapes import ALL, has_shape
 from evallearn.data import Dataset
 from evallearn.evaluators import FeatureEval
 from evallearn.insight import alarms_about

@@ -9,7 +9,7 @@ from typing import Any
 
 from evallearn import __version__
 from evallearn.agents import parse_evaluator
-from evallearn.core.checked import write_checked
+from evallearn.core.checksum import write_checked
 from evallearn.core.files import file_name
 from evallearn.core.game import Game
 from evallearn.core.locks import hold_folder

@@ -28,8 +28,8 @@ from typing import Any, Self
 from evallearn.core.game import Game
 from evallearn.core.settings import MINUTES
 from evallearn.errors import SpecError, unknown
+from evallearn.runs.stage_settings import Fit, Gate, Generate, Ladder, SelfPlay, Stage
 from evallearn.runs.tables import Table, build, only, stage_of, table_of
-from evallearn.runs.verbs import Fit, Gate, Generate, Ladder, SelfPlay, Stage
 
 FOLDER = Path(__file__).with_name("recipes")
 PLAYED = ("generate", "selfplay")

@@ -18,14 +18,14 @@ from typing import Any
 
 from evallearn.agents import Agent, SearchAgent, default_limits
 from evallearn.arena import MatchSettings, play_match
-from evallearn.core.checked import read_checked, write_checked
+from evallearn.core.checksum import read_checked, write_checked
 from evallearn.core.digest import json_digest, plain_json, weights_mark
 from evallearn.core.evaluator import Evaluator
 from evallearn.core.files import file_name
 from evallearn.core.game import Game
+from evallearn.core.json_shapes import has_shape
 from evallearn.core.search import Limits
 from evallearn.core.settings import SEED
-from evallearn.core.shapes import has_shape
 from evallearn.data import Dataset
 from evallearn.errors import DataError, EvaluatorError
 from evallearn.evaluators import FeatureEval, LinearEval, feature_hash, load_evaluator, save
@@ -34,7 +34,7 @@ from evallearn.runs.curve import Point
 from evallearn.runs.fitting import Move
 from evallearn.runs.recipe import Recipe
 from evallearn.runs.result import ROW, Row
-from evallearn.runs.verbs import SelfPlay
+from evallearn.runs.stage_settings import SelfPlay
 from evallearn.train.models.linear import require_searching
 
 log = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ from typing import Any
 
 from evallearn.agents import SearchAgent, parse_evaluator
 from evallearn.core.evaluator import Evaluator
+from evallearn.core.json_shapes import has_shape
 from evallearn.core.search import Limits
-from evallearn.core.shapes import has_shape
 from evallearn.core.trust import FULL_TRUST
 from evallearn.data import RecordSettings, generate_records, read_manifest
 from evallearn.errors import Diverged, SpecError
@@ -26,7 +26,7 @@ from evallearn.runs.ladder import Reference
 from evallearn.runs.models import as_net
 from evallearn.runs.result import Curve, Generation
 from evallearn.runs.run import Run
-from evallearn.runs.verbs import Fit, Gate, Generate, SelfPlay, Stage
+from evallearn.runs.stage_settings import Fit, Gate, Generate, SelfPlay, Stage
 from evallearn.train.selfplay.settings import SelfPlaySettings
 from evallearn.train.selfplay.trainer import SelfPlayTrainer
 from evallearn.train.training import Training

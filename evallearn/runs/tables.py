@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from evallearn.core.settings import Settings
 from evallearn.errors import SpecError, unknown
 from evallearn.runs.models import MODELS
-from evallearn.runs.verbs import HIDDEN, VERBS, SelfPlay, Stage
+from evallearn.runs.stage_settings import HIDDEN, VERBS, SelfPlay, Stage
 
 KINDS = {"int": (int, "a whole number"), "float": (float, "a number"), "bool": (bool, "true or false"),
          "str": (str, "a text")}  # fmt: skip

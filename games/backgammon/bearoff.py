@@ -27,7 +27,7 @@ import numpy as np
 
 from evallearn.core.digest import digest
 from evallearn.core.files import data_folder, write_atomically
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 from evallearn.errors import GameError
 from evallearn.games.backgammon.moves import CHECKERS, HOME, Side
 

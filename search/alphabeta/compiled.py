@@ -161,8 +161,8 @@ class CompiledAlphaBeta:
         return result
 
     def chooser(self, limits: Limits) -> tuple[Hook, tuple[object, ...]]:
-        """Return what finds a move inside another kernel, by one thread, and what it carries: see move_kernel.py."""
-        module = specialise(HERE / "move_kernel.py", self.kernels)
+        """Return what finds a move inside another kernel, by one thread, and what it carries."""
+        module = specialise(HERE / "one_move_kernel.py", self.kernels)
         depth = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
         nodes = NO_LIMIT if limits.nodes is None else int(limits.nodes)
         own = (self.boxes[0], self.params[0], self.table.words)

@@ -18,7 +18,7 @@ from toys import Takeaway, python_path
 from evallearn.agents import RandomAgent, SearchAgent, parse_agent
 from evallearn.arena import Adjudication, MatchResult, MatchSettings, Sprt, Tally, match_folder, play_match
 from evallearn.arena.journal import identity, read_sets
-from evallearn.core.checked import line_text
+from evallearn.core.checksum import line_text
 from evallearn.core.digest import json_digest, weights_mark
 from evallearn.core.search import Limits
 from evallearn.errors import DataError

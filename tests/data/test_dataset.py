@@ -12,7 +12,7 @@ import pytest
 from evallearn.agents import RandomAgent
 from evallearn.data import Batch, Dataset, Manifest, RecordSettings, generate_records
 from evallearn.data.dataset import is_test
-from evallearn.data.records import shard_path
+from evallearn.data.shards import shard_path
 from evallearn.errors import DataError, SpecError
 from evallearn.games.tic_tac_toe import TicTacToe
 

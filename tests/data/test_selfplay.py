@@ -22,7 +22,7 @@ from evallearn.core.game import Game
 from evallearn.core.search import Limits, SearchResult
 from evallearn.data import Record, RecordSettings, generate_records, play_game, read_shard, rebuild_manifest
 from evallearn.data.boards import on_fastest_backend
-from evallearn.data.records import from_table, shard_path, shard_paths
+from evallearn.data.shards import from_table, shard_path, shard_paths
 from evallearn.errors import DataError, IllegalAction, SpecError
 from evallearn.evaluators import heuristic
 from evallearn.games.tic_tac_toe import TicTacToe

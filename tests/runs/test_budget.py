@@ -20,15 +20,15 @@ from toys import CoinRace, LongTakeaway, Takeaway
 
 from evallearn import game_names, get_game
 from evallearn.cli import run
-from evallearn.core.checked import CHECKSUM, read_checked, write_checked
+from evallearn.core.checksum import CHECKSUM, read_checked, write_checked
 from evallearn.core.game import Game
 from evallearn.errors import DataError, SpecError
 from evallearn.runs import Recipe, Run, budget
 from evallearn.runs.budget import LEAST_SHARE, SECONDS, choose, estimate, numbers, scaled_fields
 from evallearn.runs.recipe import PLAYED
 from evallearn.runs.speed import GameSpeed
+from evallearn.runs.stage_settings import Generate, SelfPlay
 from evallearn.runs.stages import games_per_shard
-from evallearn.runs.verbs import Generate, SelfPlay
 
 
 def a_speed(*search_seconds: float, moves: float = 10.0, **more: float) -> GameSpeed:

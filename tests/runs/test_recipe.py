@@ -14,7 +14,7 @@ from evallearn.errors import SpecError
 from evallearn.runs import Recipe
 from evallearn.runs.models import PatternOptions
 from evallearn.runs.recipe import recipe_names
-from evallearn.runs.verbs import Fit, Generate, SelfPlay
+from evallearn.runs.stage_settings import Fit, Generate, SelfPlay
 
 C4 = get_game("connect_four")
 STAGES = """

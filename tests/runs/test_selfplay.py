@@ -12,7 +12,7 @@ import pytest
 
 from evallearn import get_game
 from evallearn.cli import run
-from evallearn.core.checked import with_checksum
+from evallearn.core.checksum import with_checksum
 from evallearn.evaluators import LinearEval, PatternEval, heuristic, load_evaluator, save
 from evallearn.games.othello import Othello
 from evallearn.report import render

@@ -15,7 +15,7 @@ from evallearn.errors import SpecError
 from evallearn.evaluators import LinearEval, heuristic
 from evallearn.registry import get_game
 from evallearn.runs import fit_evaluator
-from evallearn.runs.verbs import Fit
+from evallearn.runs.stage_settings import Fit
 from evallearn.train.fit.record_targets import quiet_scale
 from evallearn.train.leaves import BlendedStream, QuietStream
 from evallearn.train.models.linear import LinearModel

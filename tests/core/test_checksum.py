@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evallearn.core.checked import Journal, read_checked, with_checksum, write_checked
-from evallearn.core.shapes import ALL, has_shape
+from evallearn.core.checksum import Journal, read_checked, with_checksum, write_checked
+from evallearn.core.json_shapes import ALL, has_shape
 from evallearn.errors import DataError
 
 DATA = {"name": "é", "numbers": (1, 2.5, -0.0), "by": {10: "ten", 9: "nine"}, "none": None}

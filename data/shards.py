@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evallearn.core.checked import CHECKSUM, parse_checked, with_checksum
+from evallearn.core.checksum import CHECKSUM, parse_checked, with_checksum
 from evallearn.core.digest import digest, parse_json
 from evallearn.core.files import write_atomically
-from evallearn.core.shapes import JsonDict
+from evallearn.core.json_shapes import JsonDict
 from evallearn.data.origin import Origin
 from evallearn.errors import DataError
 

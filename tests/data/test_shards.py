@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evallearn.core.checked import parse_checked, with_checksum
+from evallearn.core.checksum import parse_checked, with_checksum
 from evallearn.core.digest import plain_json
 from evallearn.core.files import write_atomically
 from evallearn.data import Origin, Record, ShardInfo, read_manifest, read_shard, rebuild_manifest, write_shard
 from evallearn.data.manifest import Manifest
-from evallearn.data.records import (
+from evallearn.data.shards import (
     HEADER_KEY,
     from_table,
     inspect_shard,

@@ -17,7 +17,7 @@ from typing import IO
 
 from evallearn.core.digest import json_digest, parse_json, plain_json
 from evallearn.core.files import write_json
-from evallearn.core.shapes import Json, JsonDict
+from evallearn.core.json_shapes import Json, JsonDict
 from evallearn.errors import DataError
 
 log = logging.getLogger(__name__)
