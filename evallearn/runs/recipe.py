@@ -96,7 +96,7 @@ class Recipe:
         """Return all settings as {STAGE.FIELD: value}; a stage whose name is not the only one stands by its number."""
         found: dict[str, Any] = {}
         for number, stage in enumerate(self.stages):
-            told = stage.to_json()
+            told = {k: v for k, v in stage.to_json().items() if k != "name"}
             if isinstance(stage, SelfPlay):
                 told["model"] = {"kind": stage.model.kind, **stage.model.to_json()}
                 del told["learning"]
