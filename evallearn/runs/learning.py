@@ -15,6 +15,7 @@ from evallearn.core.game import Game
 from evallearn.core.locks import hold_folder
 from evallearn.core.workers import keep_workers
 from evallearn.data import Dataset
+from evallearn.errors import SpecError
 from evallearn.evaluators import FeatureEval, LinearEval
 from evallearn.registry import get_game
 from evallearn.runs.budget import choose
@@ -59,9 +60,11 @@ def learn(
     SpecError for what the recipe or the game cannot do, DataError for a folder that another run has, or is using.
     """
     found = get_game(game) if isinstance(game, str) else game
+    given = {k: v for k, v in (("games", games), ("minutes", minutes)) if v is not None} | {**(settings or {})}
+    if isinstance(recipe, Recipe) and given:
+        raise SpecError(f"{', '.join(given)}: a Recipe is settled already; give them to Recipe.load")
     if not isinstance(recipe, Recipe):
-        more = {k: v for k, v in (("games", games), ("minutes", minutes)) if v is not None}
-        recipe = Recipe.load(recipe, found, {**more, **(settings or {})})
+        recipe = Recipe.load(recipe, found, given)
     place = Path(folder) if folder is not None else run_folder(found, recipe, seed)
     return finish(suited(Run(found, place, recipe, seed, workers)))
 

@@ -81,6 +81,9 @@ class Recipe:
             touched,
         )
 
+    def __repr__(self) -> str:
+        return f"<recipe {self.name}: {', '.join(stage.called for stage in self.stages)}>"
+
     def changed(self, chosen: Mapping[str, Any]) -> Self:
         """Return the same with other numbers, NUMBER.FIELD or ladder.FIELD, given as if a person had set them."""
         stages, ladder = [*self.stages], self.ladder

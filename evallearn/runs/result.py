@@ -146,6 +146,12 @@ class LearnResult(Result):
     alarms: list[dict[str, str]] | None = None
     """None: there were no records to check."""
 
+    def __repr__(self) -> str:
+        made = ", ".join(name for name in self.files if name not in ("result", "report"))
+        best = max((r for r in self.ladder if r.name in self.files), key=lambda r: r.elo, default=None)
+        elo = "" if best is None else f"; {best.name} {best.elo:+.0f} Elo against {self.reference}"
+        return f"<{self.recipe} run of {self.game} in {self.run}: {made}{elo}>"
+
 
 def weights_of(evaluator: FeatureEval, dataset: Dataset | None) -> Weights:
     """Return the weights of a linear evaluator."""

@@ -20,8 +20,8 @@ from evallearn import get_game, load
 from evallearn.cli import run
 from evallearn.core.digest import weights_mark
 from evallearn.core.game import Game
-from evallearn.errors import DataError
-from evallearn.runs import Recipe, Run
+from evallearn.errors import DataError, SpecError
+from evallearn.runs import Recipe, Run, learn
 from evallearn.runs.fitting import Move
 from evallearn.runs.learning import finish
 
@@ -90,6 +90,9 @@ def test_learn_does_every_step_and_a_rerun_does_none(tmp_path: Path) -> None:
     assert isinstance(first["alarms"], list)
     titles.clear()
     assert finish(run) == result
+    assert repr(run.recipe) == "<recipe linear: generate, fit, gate, neural>"
+    assert repr(result).startswith("<linear run of tic_tac_toe in ")
+    assert " Elo against handwritten:" in repr(result)
     assert titles == []
 
 
@@ -105,6 +108,11 @@ def test_another_configuration_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(DataError, match=f"holds a run with {said}: choose another --run"):
             Run(TTT, tmp_path, Recipe.load(recipe, TTT, given)).open()
+
+
+def test_what_a_recipe_has_settled_is_not_given_again(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="games: a Recipe is settled already; give them to Recipe.load"):
+        learn("tic_tac_toe", Recipe.load("linear", TTT), games=100, folder=tmp_path)
 
 
 def test_a_damaged_run_json_is_written_again_without_losing_a_step(tmp_path: Path) -> None:
