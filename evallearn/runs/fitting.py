@@ -84,6 +84,10 @@ def refuse_online(target: str, outcome_share: float | None) -> None:
 
 def refuse_linear_options(alpha: float | None, tapered: bool, target: str) -> None:
     """Refuse for a net what only linear evaluators know."""
-    for name, given in (("alpha", alpha is not None), ("tapered", tapered), (f"target {target}", target != "outcome")):
+    for name, given in (
+        ("penalty", alpha is not None),
+        ("tapered", tapered),
+        (f"target {target}", target != "outcome"),
+    ):
         if given:
             raise SpecError(f"method 'net' knows no {name}: leave it out, or choose a linear method such as logistic")

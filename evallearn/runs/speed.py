@@ -141,7 +141,7 @@ def measure_speed(game: Game, depth: int, opening_plies: int, enough: float = ma
     seconds, games = _play(watched, opening_plies)
     moves = len(watched.found) / games if games else math.inf
     searched = [sum(r.seconds for r in watched.found) / len(watched.found)]
-    leaves = [sum(r.leaf_calls for r in watched.found) / len(watched.found)]
+    leaf_calls = [sum(r.leaf_calls for r in watched.found) / len(watched.found)]
     nodes = sum(r.nodes for r in watched.found) / len(watched.found)
     rest = max(0.0, seconds / len(watched.found) - searched[0])
     while games and len(searched) < depth and moves * searched[-1] <= enough:
@@ -149,12 +149,12 @@ def measure_speed(game: Game, depth: int, opening_plies: int, enough: float = ma
         if not found:
             break
         searched.append(sum(r.seconds for r in found) / len(found))
-        leaves.append(sum(r.leaf_calls for r in found) / len(found))
+        leaf_calls.append(sum(r.leaf_calls for r in found) / len(found))
         nodes = sum(r.nodes for r in found) / len(found)
     return GameSpeed(
         moves=moves,
         search_seconds=tuple(searched),
-        leaf_calls=tuple(leaves),
+        leaf_calls=tuple(leaf_calls),
         positions_per_second=nodes / max(searched[-1], 1e-9),
         move_seconds=rest,
         neural_seconds=max(0.0, _evaluation(_neural(game), watched.states) - _evaluation(evaluator, watched.states)),
