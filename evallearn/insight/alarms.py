@@ -163,7 +163,7 @@ def repeated_games(e: Evidence) -> str | None:
         return None
     return (
         f"Only {different} of {n} games differ: copies are no new evidence, and held-out games are known already. Play "
-        "with more --opening-plies or more --epsilon (in a very small game there may be no more)."
+        "with more random opening plies or a larger epsilon (in a very small game there may be no more)."
     )
 
 
@@ -224,7 +224,7 @@ def one_sided(e: Evidence) -> str | None:
         return None
     return (
         f"Outcomes are one-sided: {what} in {share:.0%} of the games, so that there is little to learn from. Open with "
-        "more --opening-plies, or let weaker or more even players make the records."
+        "more random plies, or let weaker or more even players make the records."
     )
 
 

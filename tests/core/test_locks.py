@@ -91,10 +91,9 @@ COMMANDS = {
     "match": (["match", *TWO, "--run=folder"], "folder"),
     "tournament": (["tournament", *TWO], "runs/matches/*"),
     "ladder": (["ladder", "tic_tac_toe", *QUICK], "runs/matches/*"),
-    "learn": (["learn", "tic_tac_toe", "--games=100", "--match-pairs=2", "--run=folder"], "folder"),
+    "learn": (["learn", "tic_tac_toe", "--games=100", "--run=folder"], "folder"),
     "selfplay": (["selfplay", "tic_tac_toe", "--out=folder", "--games=4", "--limit=depth=1", "--workers=1"], "folder"),
-    "td": (["td", "tic_tac_toe", "--run=folder", "--games=8", "--hidden=8"], "folder"),
-    "patterns": (["patterns", "connect_four", "--out=x.safetensors", "--games=1"], "x.safetensors.resume"),
+    "patterns": (["learn", "connect_four", "--recipe=patterns", "--run=folder", "--games=1"], "folder"),
 }
 
 
@@ -108,7 +107,7 @@ def test_a_second_command_is_refused_before_it_plays(
             "evallearn.arena.tournament.match_folder", lambda base, game, two, config: base / two[1].name
         )
         held = held.replace("*", "zero@depth=1")
-    with (hold_file if name == "patterns" else hold_folder)(Path(held)):
+    with hold_folder(Path(held)):
         before = sorted(Path().rglob("*"))
         assert run(words) == 2
         told = " ".join(capsys.readouterr().err.split())

@@ -48,7 +48,7 @@ class LinearModel:
 
         Raises SpecError for a game in which an evaluator cannot learn from its own alpha-beta.
         """
-        require_searching(game, "use --target outcome")
+        require_searching(game, "use a target of records, such as outcome")
         self.game, self.per_phase, self.temporal_coherence = game, per_phase, temporal_coherence
         self.start = start or LinearEval.zero(game)
         if self.start.squash != "tanh":

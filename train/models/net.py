@@ -102,11 +102,11 @@ class NetModel:
         require_net_of(self.game, teacher, "teacher")
         searches = depth > 1 or (target in SEARCH_TARGETS and target != "td")
         if searches:
-            require_searching(self.game, "use --target td with depth 1")
+            require_searching(self.game, "use target td with depth 1")
             if self.outputs > 1:
                 raise SpecError(
                     f"{self.game.name} ends with one of {self.outputs + 1} results, and a search compares single "
-                    "values: use --target td with depth 1"
+                    "values: use target td with depth 1"
                 )
         return FrozenNet(teacher or self.start, searches=searches, every_node=target == "treestrap")
 

@@ -230,7 +230,7 @@ def test_games_that_nets_cannot_learn_are_refused(game: Game) -> None:
 
 @pytest.mark.parametrize("settings", [{"target": "tdleaf"}, {"target": "td", "depth": 2}], ids=str)
 def test_searches_in_games_with_dice_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(SpecError, match=r"pig,target=12 has no rules with .* game without chance; use --target td"):
+    with pytest.raises(SpecError, match=r"pig,target=12 has no rules with .* game without chance; use target td"):
         player(PIG, **settings)
 
 
