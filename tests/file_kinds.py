@@ -369,6 +369,7 @@ READERS: dict[str, str | tuple[str, ...]] = {
     "evallearn/arena/formats.py": tuple(f"games, {suffix}" for suffix in (".jsonl", ".json", ".txt", ".pgn", ".pdn")),
     "evallearn/arena/journal.py": ("match.json", "sets.jsonl", "sets.jsonl, moves as text", "sets.jsonl, replay"),
     "evallearn/arena/openings.py": ("openings",),
+    "evallearn/report/template.py": "no file of a stranger: what is shipped with it",
     "evallearn/core/checksum.py": ("sets.jsonl", "steps/*.json"),
     "evallearn/cli/info.py": ("result.json",),
     "evallearn/compiled/bindings.py": "our own source: the names that a template declares",

@@ -80,7 +80,10 @@ class Drawn(Two):
     def utility(self, s, player):
         return 0.0
 """
-SMALL = ["--games=100", "--depth=1", "--match-depth=1", "--match-pairs=2", "--match-milliseconds=1", "--workers=1"]
+SETTINGS = {f"{stage}.depth": 1 for stage in ("generate", "gate", "ladder")} | {
+    "gate.generations": 1, "gate.pairs": 2, "ladder.pairs": 2, "ladder.milliseconds": 1,
+}  # fmt: skip
+SMALL = ["--games=100", "--workers=1", *(f"--set={name}={value}" for name, value in SETTINGS.items())]
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +107,7 @@ def selfplay(game: str, *more: str) -> None:
 
 
 def learn(game: str) -> list[str]:
-    return ["learn", game, "--run=run", "--generations=1", *SMALL]
+    return ["learn", game, "--run=run", *SMALL]
 
 
 def fit(game: str, *more: str) -> list[str]:

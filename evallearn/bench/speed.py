@@ -94,7 +94,7 @@ class Speeds(Result):
     game: str
     compiled: Speed
     compiled_table: Speed
-    plain: Speed
+    python: Speed
     openspiel: Speed | None
     """None where it is not installed."""
     ratio_to_plain: float

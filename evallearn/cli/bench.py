@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # each command imports what it measures
 SPEED_ROWS = {
     "compiled": "evallearn, compiled, no table",
     "compiled_table": "evallearn, compiled, table",
-    "plain": "evallearn, plain Python",
+    "python": "evallearn, plain Python",
     "openspiel": "OpenSpiel alpha_beta_search",
 }
 

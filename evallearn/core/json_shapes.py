@@ -21,9 +21,12 @@ ALL = "*"
 def has_shape(value: object, shape: object) -> bool:
     """Return whether a JSON value has a shape.
 
-    shape: a type (float takes whole numbers, too), None, a tuple of shapes of which one must fit, [shape] for a list of
-    any length, or {key: shape} for an object with these keys, and perhaps others; {ALL: shape}: of all its values.
+    shape: a type (float takes whole numbers too, object anything), None, a tuple of shapes of which one must fit,
+    [shape] for a list of any length, or {key: shape} for an object with these keys, and perhaps others; {ALL: shape}:
+    of all its values.
     """
+    if shape is object:
+        return True
     if isinstance(shape, tuple):
         return any(has_shape(value, one) for one in shape)
     if isinstance(shape, list):

@@ -14,9 +14,10 @@ import pytest
 import toys
 
 import evallearn
-from evallearn.compiled import bindings, hooks, learning_hooks
+from evallearn.compiled import bindings, hooks
 from evallearn.compiled.bindings import bindings_of, declarations
 from evallearn.compiled.game import TEMPLATE
+from evallearn.compiled.hooks import DEFAULTS
 from evallearn.compiled.specialise import specialise
 from evallearn.core.rules import Rules
 from evallearn.train.models import ModelHooks
@@ -121,11 +122,12 @@ def test_names_come_from_the_rules_from_stand_ins_or_from_the_caller(tmp_path):
 
 
 def test_names_come_from_the_hooks_of_a_model(tmp_path):
-    functions: Any = dict.fromkeys(("read", "predict", "prefetch", "update", "cell", "visit", "take"))
-    model = ModelHooks(**functions | {"cell": len}, row=np.dtype(np.int32), parts=1)
-    path = template(tmp_path, "cell, choose_deep", "1", "learning_hooks")
-    assert bindings_of(path, [RULES, model], {}) == {"cell": len, "choose_deep": learning_hooks.choose_deep}
-    with pytest.raises(TypeError, match="given_kernel.py needs cell: give them"):
+    needed: Any = dict.fromkeys(("observer", "read", "predict", "update"), max)
+    model = ModelHooks(**needed, cell=len, row=np.dtype(np.int32), parts=1)
+    path = template(tmp_path, "cell, read, visit", "1", "learning_hooks")
+    stand_in = DEFAULTS["visit"]
+    assert bindings_of(path, [RULES, model], {}) == {"cell": len, "read": max, "visit": stand_in}
+    with pytest.raises(TypeError, match="given_kernel.py needs read: give them"):
         bindings_of(path, [RULES], {})
 
 

@@ -140,7 +140,7 @@ REFUSED = [
         make_pipeline(StandardScaler(), RandomForestRegressor(2)), Y,
         r"step 'randomforestregressor' \(RandomForestRegressor\) is no linear model.*end the pipeline with Ridge",
     ),
-    (LogisticRegression(), THREE, r"LogisticRegression.* knows 3 classes \(-1, 0, 1\).*Trainer\(method='wdl'\)"),
+    (LogisticRegression(), THREE, r"LogisticRegression.* knows 3 classes \(-1, 0, 1\).*Fitter\(method='wdl'\)"),
     (SGDClassifier(), Y, "SGDClassifier.* has loss='hinge', which gives no probabilities: fit it with loss='log_loss'"),
     (LinearRegression(), np.c_[Y, Y], "LinearRegression.* predicts 2 targets, an evaluator has one value"),
 ]  # fmt: skip

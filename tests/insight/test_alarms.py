@@ -96,7 +96,7 @@ def test_self_play_that_repeats_itself_rings() -> None:
     found = ringing(same)
     assert list(found) == ["repeated_games"]
     assert "Only 10 of 1200 games differ" in found["repeated_games"]
-    assert "--opening-plies" in found["repeated_games"]
+    assert "more random opening plies" in found["repeated_games"]
 
 
 def test_perfect_foresight_rings() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 import time
@@ -11,11 +10,8 @@ import numpy as np
 import pytest
 from toys import LINES
 
-from evallearn.cli import run
 from evallearn.errors import DataError, SpecError
-from evallearn.evaluators import load_evaluator
 from evallearn.games.connect_four import ConnectFour
-from evallearn.games.othello import Othello
 from evallearn.train.models.patterns import PatternModel
 from evallearn.train.selfplay.episodes import EpisodeLearner
 from evallearn.train.selfplay.merging import MergingLearner
@@ -161,11 +157,3 @@ def test_learners_without_temporal_coherence_are_refused():
     told = "learners=2 need the sums that temporal_coherence keeps: switch it on, or take 1 learner"
     with pytest.raises(SpecError, match=told):
         SelfPlayTrainer(PatternModel(ConnectFour(), LINES, temporal_coherence=False), how(learners=2))
-
-
-def test_command_takes_learners(tmp_path, capsys):
-    file = tmp_path / "o.safetensors"
-    arguments = ["patterns", "othello", "--set", "straight-3", "--games", "30", "--out", str(file), "--json"]
-    assert run([*arguments, "--learners", "2", "--merge-every", "10"]) == 0
-    assert json.loads(capsys.readouterr().out)["games"] == 30
-    assert load_evaluator(file, Othello()).metadata["games"] == 30

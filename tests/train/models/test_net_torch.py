@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from evallearn.train.neural_net import widened
 from nets import random_net
 from toys import DoubleMove
 
 from evallearn.evaluators.net import TENSORS
+from evallearn.train.models.net_learner import widened
 from evallearn.train.models.net_torch import learnable, logits
 
 
