@@ -32,7 +32,7 @@ def command(path: Path, to: Path, positions: int, game: Game | None, seed: int, 
 
     Both nets judge positions of games that the net plays against itself, and choose a move by one ply.
 
-    Example: evallearn quantise runs/othello-td-seed1/net.safetensors --out small.safetensors
+    Example: evallearn quantise runs/othello-net-seed1/evaluators/net.safetensors --out small.safetensors
     """
     from evallearn.quality.quantised import measure_loss
 

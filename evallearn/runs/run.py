@@ -205,12 +205,17 @@ def learn_command(game: Game, recipe: Recipe, seed: int, chosen: Mapping[str, An
 
 def check_learnable(game: Game, recipe: Recipe) -> None:
     """Refuse what cannot be learned, before anything is played."""
+    from evallearn.train.selfplay.trainer import check_training
+
     models = [stage.model.kind for stage in recipe.stages if isinstance(stage, SelfPlay)]
     if "linear" in models:
         require_searching(game, "use --recipe linear")
     if models != ["patterns"] * len(recipe.stages):
         LinearEval.zero(game)  # refuses a game without features
         feature_hash(game)  # refuses features that are no numbers
+    for stage in recipe.stages:
+        if isinstance(stage, SelfPlay):
+            check_training(stage.model.build(game, None, 1), stage.learning)
 
 
 def read_run(folder: Path) -> dict[str, Any] | None:

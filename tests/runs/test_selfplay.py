@@ -264,7 +264,7 @@ def test_evaluators_that_do_not_fit_the_model_end_with_2(tmp_path, capsys):
 
 def test_opponents_without_compiled_backend_end_with_2(tmp_path, capsys):
     pytest.importorskip("gnubg_nn")
-    words = ["learn", "backgammon,features=tesauro", "--recipe=patterns", f"--run={tmp_path}"]
+    words = ["learn", "backgammon,features=tesauro", "--recipe=net", f"--run={tmp_path}"]
     assert run([*words, "--set=selfplay.opponent=gnubg:0"]) == 2
     assert "opponent gnubg:0 has no compiled backend: quick matches need one; choose another" in told(capsys)
 

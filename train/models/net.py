@@ -97,17 +97,27 @@ class NetModel:
             "train_on_openings": not searched,
         }
 
+    def searches(self, target: str, depth: int) -> bool:
+        """Return whether alpha-beta chooses the moves: also where only a search knows which positions have occurred.
+
+        Raises SpecError where the game or the net does not allow that.
+        """
+        rules = self.game.rules
+        assert rules is not None
+        if depth == 1 and target in ("td", "expectation") and rules.clock is None:
+            return False
+        require_searching(self.game, "use target td with depth 1")
+        if self.outputs > 1:
+            raise SpecError(
+                f"{self.game.name} ends with one of {self.outputs + 1} results, and a search compares single values: "
+                "use target td with depth 1"
+            )
+        return True
+
     def frozen(self, teacher: NetEval | None, target: str, depth: int) -> FrozenNet:
-        """Return what plays and judges: the net, or its teacher. Raises SpecError for a target that it cannot say."""
+        """Return what plays and judges: the net, or its teacher. Raises SpecError as `searches` does."""
         require_net_of(self.game, teacher, "teacher")
-        searches = depth > 1 or (target in SEARCH_TARGETS and target != "td")
-        if searches:
-            require_searching(self.game, "use target td with depth 1")
-            if self.outputs > 1:
-                raise SpecError(
-                    f"{self.game.name} ends with one of {self.outputs + 1} results, and a search compares single "
-                    "values: use target td with depth 1"
-                )
+        searches = self.searches(target, depth)
         return FrozenNet(teacher or self.start, searches=searches, every_node=target == "treestrap")
 
     # --- learning ----------------------------------------------------------------------------------------------------

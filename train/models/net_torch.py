@@ -7,7 +7,7 @@ itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,14 +63,16 @@ def logits(weights: Mapping[str, torch.Tensor], activation: str, x: torch.Tensor
     """Return the outputs before they are squashed, float32[n, outputs]; each row by the weights of its phase."""
     import torch
 
-    if all(len(weights[k]) == 1 for k in ("w1", "w2", "w3")):
-        return _forward(weights, activation, x, torch.from_numpy(phase).to(x.device))
-    z = torch.empty((len(x), weights["b3"].shape[1]), device=x.device)
-    for k in range(max(map(len, weights.values()))):
+    tensors = [weights[name] for name in TENSORS if weights[name].shape[-1]]  # no empty ones of a second layer
+    if all(len(w) == 1 for w in tensors[::2]):  # shared; biases may still be those of the phases
+        parts = [w[0] if len(w) == 1 else w for w in tensors]
+        return _forward(parts, activation, x, torch.from_numpy(phase).to(x.device))
+    z = torch.empty((len(x), tensors[-1].shape[1]), device=x.device)
+    for k in range(max(map(len, tensors))):
         rows = torch.from_numpy(np.flatnonzero(phase == k)).to(x.device)
         if len(rows):
-            own = {name: w[k : k + 1] if len(w) > 1 else w for name, w in weights.items()}
-            z = z.index_copy(0, rows, _forward(own, activation, x[rows]))
+            parts = [w[k if len(w) > 1 else 0] for w in tensors]
+            z = z.index_copy(0, rows, _forward(parts, activation, x[rows]))
     return z
 
 
@@ -82,22 +84,20 @@ def cross_entropy(z: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
 
 
 def _forward(
-    weights: Mapping[str, torch.Tensor], activation: str, x: torch.Tensor, phase: torch.Tensor | None = None
+    parts: Sequence[torch.Tensor], activation: str, x: torch.Tensor, phase: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Return the logits; phase: of each row, where there is more than one bias."""
+    """Return the logits; parts: of one phase, or biases of all phases with the phase of each row."""
     import torch
 
-    w1, b1, w2, b2, w3, b3 = (weights[k] for k in TENSORS)
-
     def layer(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return torch.addmm(b[0], x, w[0]) if len(b) == 1 else x @ w[0] + b[phase]
+        return torch.addmm(b, x, w) if b.dim() == 1 else x @ w + b[phase]
 
     def activate(z: torch.Tensor) -> torch.Tensor:
         if activation == "relu":
             return torch.relu(z)
         return torch.clamp(z, 0.0, 1.0) if activation == "clipped" else torch.sigmoid(z)
 
-    h = activate(layer(x, w1, b1))
-    if w2.shape[2]:
-        h = activate(layer(h, w2, b2))
-    return layer(h, w3, b3)
+    *hidden, last, bias = parts
+    for w, b in zip(hidden[::2], hidden[1::2], strict=True):
+        x = activate(layer(x, w, b))
+    return layer(x, last, bias)

@@ -10,7 +10,7 @@ from evallearn.evaluators.net import NetEval
 from evallearn.train.models import Model
 from evallearn.train.models.net import NetModel
 from evallearn.train.models.patterns import PatternModel
-from evallearn.train.selfplay.episodes import EpisodeLearner
+from evallearn.train.selfplay.episodes import EpisodeLearner, require_episodes
 from evallearn.train.selfplay.merging import MergingLearner
 from evallearn.train.selfplay.rounds import RoundsLearner
 from evallearn.train.selfplay.settings import USUAL_ROUNDS, SelfPlaySettings
@@ -38,24 +38,14 @@ class SelfPlayTrainer:
         Raises SpecError for what cannot work, before anything is played.
         """
         self.model = model
-        self.settings = (settings or SelfPlaySettings()).suited(model)
-        self.learner = self._learner(model, teacher, threads)
-
-    def _learner(
-        self, model: Model | NetModel, teacher: NetEval | None, threads: int | None
-    ) -> EpisodeLearner | MergingLearner | RoundsLearner:
-        settings, kind = self.settings, type(model).__name__
-        if settings.learners > 1 and not isinstance(model, PatternModel):
-            raise SpecError(f"learners={settings.learners}: {kind} does not merge; take 1")
+        self.settings = check_training(model, settings, teacher)
+        self.learner: EpisodeLearner | MergingLearner | RoundsLearner
         if isinstance(model, NetModel):
-            return RoundsLearner(model, settings, teacher=teacher, threads=threads)
-        if teacher is not None:
-            raise SpecError(f"teacher={teacher.name!r}: {kind} learns from its own games alone; leave the teacher out")
-        if settings.rounds != USUAL_ROUNDS:
-            raise SpecError(f"rounds={settings.rounds}: {kind} learns after every game; leave the rounds out")
-        if settings.learners > 1 and isinstance(model, PatternModel):
-            return MergingLearner(model, settings)
-        return EpisodeLearner(model, settings)
+            self.learner = RoundsLearner(model, self.settings, teacher=teacher, threads=threads)
+        elif self.settings.learners > 1 and isinstance(model, PatternModel):
+            self.learner = MergingLearner(model, self.settings)
+        else:
+            self.learner = EpisodeLearner(model, self.settings)
 
     def fit(
         self,
@@ -90,3 +80,21 @@ class SelfPlayTrainer:
         if isinstance(self.learner, RoundsLearner):
             details |= {"depth": settings.depth, "steps": self.learner.steps}
         self.training = Training(now, details, self.model.freezer())
+
+
+def check_training(
+    model: Model | NetModel, settings: SelfPlaySettings | None = None, teacher: NetEval | None = None
+) -> SelfPlaySettings:
+    """Return the settings with what suits the model for each None. Raises SpecError for what the model cannot learn."""
+    suited, kind = (settings or SelfPlaySettings()).suited(model), type(model).__name__
+    if suited.learners > 1 and not isinstance(model, PatternModel):
+        raise SpecError(f"learners={suited.learners}: {kind} does not merge; take 1")
+    if isinstance(model, NetModel):
+        model.searches(suited.target or "td", suited.depth or 1)
+        return suited
+    if teacher is not None:
+        raise SpecError(f"teacher={teacher.name!r}: {kind} learns from its own games alone; leave the teacher out")
+    if suited.rounds != USUAL_ROUNDS:
+        raise SpecError(f"rounds={suited.rounds}: {kind} learns after every game; leave the rounds out")
+    require_episodes(model, model.hooks(), suited)
+    return suited

@@ -85,6 +85,7 @@ def test_kernel_plays_backgammon_as_plain_python_does(target: str) -> None:
 SEARCHED = {"lambda_": 0.6, "epsilon": 0.2, "max_opening_plies": 4}
 LONG = [(name, target, 2) for name in ("connect_four", "othello", "checkers") for target in SEARCH_TARGETS]
 LONG += [("chess", target, 1) for target in SEARCH_TARGETS] + [("connect_four", "treestrap", 5)]
+"""Chess is searched with a depth of 1, too: a position may have occurred before."""
 
 
 @pytest.mark.parametrize("target", SEARCH_TARGETS)
@@ -232,6 +233,16 @@ def test_games_that_nets_cannot_learn_are_refused(game: Game) -> None:
 def test_searches_in_games_with_dice_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(SpecError, match=r"pig,target=12 has no rules with .* game without chance; use target td"):
         player(PIG, **settings)
+
+
+def test_searches_of_several_outputs_are_refused() -> None:
+    class WithDraws(type(TTT)):  # type: ignore[misc]  # a class that is asked for
+        levels = (-1.0, 0.0, 1.0)
+
+    model = NetModel(WithDraws())
+    assert not model.searches("td", 1)
+    with pytest.raises(SpecError, match="ends with one of 3 results, and a search compares single values: use target"):
+        model.searches("tdleaf", 2)
 
 
 def test_nets_of_other_games_are_refused() -> None:
