@@ -183,8 +183,7 @@ def test_learning_is_compared_turn_by_turn(monkeypatch: pytest.MonkeyPatch, caps
     assert row["interval"][0] < row["mean_ratio"] < row["interval"][1]
     assert run(["bench", "learn", "othello", "--turns=1"]) == 0
     assert "straight-3" in capsys.readouterr().out
-    for kind, what in (("linear", "td"), ("net", "td"), ("search", "lines")):
-        assert learn.bench_learn(learn.Suite(kind, "tic_tac_toe", what, 3), 1, None).now > 0
+    assert learn.bench_learn(learn.Suite("search", "tic_tac_toe", "lines", 3), 1, None).now > 0
     assert run(["bench", "learn", "chess"]) == 2
     assert "unknown game to bench 'chess'" in capsys.readouterr().err
 

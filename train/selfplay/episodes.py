@@ -48,6 +48,7 @@ class Episodes:
         require_episodes(model, hooks, settings)
         rules = self.game.rules
         assert rules is not None
+        self.in_rounds = isinstance(model, FrozenNet)
         self.parts, plies = hooks.parts, (longest or rules.max_plies) + 1
         self.io = self._record(plies, hooks.OUTPUTS)
         self.trail, self.rows = np.zeros(plies, hooks.row), np.zeros(rules.max_actions, hooks.row)
@@ -85,7 +86,8 @@ class Episodes:
         """Play these games; return how many: fewer where the lessons of a game, `room` at most, might not fit."""
         from evallearn.compiled.specialise import COMPILE_ERRORS, explain_failure
 
-        steps, depths = self.settings.steps(first, games, self.parts), self.settings.depths(first, games)
+        depths = self.settings.depths(first, games)
+        steps = np.zeros(games) if self.in_rounds else self.settings.steps(first, games, self.parts)
         self.io["games"], self.io["room"] = first, room
         try:
             return int(

@@ -35,7 +35,7 @@ EARLY_ROUNDS, EARLY_SHARE = 20, 5
 """The first rounds have a fifth of the games: a net that knows nothing should not teach itself for long."""
 LONGEST = 1000
 """Decisions of a game; a longer one is broken off there, and its last position teaches what the net expected."""
-SHORT, SEARCHED = 64, 4
+SHORT, SEARCHED = 128, 4
 """Games that a thread plays at a time, by one ply and by searches: whoever is ready first takes the next ones."""
 
 

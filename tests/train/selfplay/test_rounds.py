@@ -167,7 +167,7 @@ def test_it_begins_with_the_net_that_it_is_given() -> None:
     start = opinionated()
     still = trainer(start=start, hidden=None, schedule=Schedule(initial=1e-9)).fit(games=8).evaluator
     assert np.abs(still.tensors()["w1"] - start.tensors()["w1"]).max() < 1e-6
-    grown = trainer(start=start, hidden=(16,))
+    grown = trainer(start=start, hidden=(16,), teacher=start)  # who plays is compiled already
     new = grown.model.start.tensors()["w1"][:, :, 8:]
     assert np.abs(grown.fit(games=80).evaluator.tensors()["w1"][:, :, 8:] - new).max() > 1e-4
 
