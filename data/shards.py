@@ -245,9 +245,9 @@ def _parse(path: Path, data: bytes, columns: Sequence[str] | None) -> tuple[Orig
 def _header(path: Path, metadata: Mapping[bytes, bytes] | None) -> Mapping[str, Any]:
     if HEADER_KEY not in (metadata or {}):
         raise DataError(f"{path} is a Parquet file, but not one of evallearn's records: move it elsewhere")
-    header: Mapping[str, Any] = parse_json(metadata[HEADER_KEY])  # type: ignore[index]
+    header: Mapping[str, Any] = parse_json(metadata[HEADER_KEY])  # type: ignore[index]  # a shard has it
     if CHECKSUM in header:  # those of earlier versions have none
-        header = parse_checked(metadata[HEADER_KEY])  # type: ignore[index]
+        header = parse_checked(metadata[HEADER_KEY])  # type: ignore[index]  # likewise
     if header["format"] != FORMAT:
         raise DataError(
             f"{path} has record format {header['format']}, this version reads {FORMAT}: "

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import click
 from rich.progress import (
@@ -66,14 +66,6 @@ def in_range(allowed: Range) -> click.IntRange | click.FloatRange:
 
 Command: TypeAlias = Callable[..., object]
 Decorator: TypeAlias = Callable[[Command], Command]
-
-
-def setting(settings: Any, name: str, help: str, *, default: float | None = None) -> Decorator:
-    """Return a decorator that adds the option of a number that a class of settings has."""
-    return click.option(
-        f"--{name.rstrip('_').replace('_', '-')}", name, type=in_range(settings.RANGES[name]), help=help,
-        default=default, show_default=default is not None,
-    )  # fmt: skip
 
 
 def setting_options(kind: type[Settings], *names: str, auto: Mapping[str, str] | None = None) -> Decorator:

@@ -78,12 +78,12 @@ class NetModel:
         if start is None:
             outputs = len(levels_of(game)) - 1
             self.start = first_net(
-                game, self.settings.hidden, outputs, activation=activation, split=per_phase, seed=seed
+                game, self.settings.hidden, outputs, activation=activation, per_phase=per_phase, seed=seed
             )
         else:
             self.start = widened(start, self.settings.hidden, seed)
         self.outputs = self.start.outputs
-        self.learner = NetLearner(self.start, averaging=ema_decay, device=device)
+        self.learner = NetLearner(self.start, ema_decay=ema_decay, device=device)
 
     def usual(self, target: str) -> dict[str, object]:
         """Return the settings of self-play that suit the target."""

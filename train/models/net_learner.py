@@ -21,10 +21,10 @@ COPIES = 6
 class NetLearner:
     """A net that learns, on the GPU if torch has one."""
 
-    def __init__(self, start: NetEval, *, averaging: float = 0.0, device: str | None = None) -> None:
+    def __init__(self, start: NetEval, *, ema_decay: float = 0.0, device: str | None = None) -> None:
         """Set up the net for learning.
 
-        averaging: how much of the average a step keeps, 0.999 for about the last 1,000 steps; 0: none.
+        ema_decay: how much of the average a step keeps, 0.999 for about the last 1,000 steps; 0: none.
         """
         import torch
 
@@ -32,7 +32,7 @@ class NetLearner:
         self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.weights = learnable({k: start.tensors()[k] for k in TENSORS}, self.device)
         self.average = {k: w.detach().clone() for k, w in self.weights.items()}
-        self.averaging, self.steps = averaging, 0
+        self.ema_decay, self.steps = ema_decay, 0
         self.used = [k for k in TENSORS if start.h2 or k not in ("w2", "b2")]
         self.optimizer = torch.optim.Adam([self.weights[k] for k in self.used], lr=1e-3, fused=True)
 
@@ -48,7 +48,7 @@ class NetLearner:
         loss.backward()
         self.optimizer.step()
         self.steps += 1
-        kept = min(self.averaging, self.steps / (self.steps + 9))  # the first weights are soon forgotten
+        kept = min(self.ema_decay, self.steps / (self.steps + 9))  # the first weights are soon forgotten
         with torch.no_grad():
             for name, mean in self.average.items():
                 mean.lerp_(self.weights[name], 1.0 - kept)
@@ -88,10 +88,16 @@ class NetLearner:
 
 
 def first_net(
-    game: Game, hidden: tuple[int, ...], outputs: int, *, activation: str = "relu", split: bool = False, seed: int = 1
+    game: Game,
+    hidden: tuple[int, ...],
+    outputs: int,
+    *,
+    activation: str = "relu",
+    per_phase: bool = False,
+    seed: int = 1,
 ) -> NetEval:
     """Return a net of random weights, whose outputs begin near 0."""
-    nets, n = (game.n_phases if split else 1), len(game.feature_names)
+    nets, n = (game.n_phases if per_phase else 1), len(game.feature_names)
     h1, h2 = (*hidden, 0)[:2]
     weights = nets * (n * h1 + h1 * h2 + (h2 or h1) * outputs)
     require_memory(COPIES * 4 * weights, f"hidden={hidden!r} with {n} features")
@@ -110,8 +116,8 @@ def widened(net: NetEval, hidden: tuple[int, ...], seed: int) -> NetEval:
             f"hidden={hidden!r} does not work with a net of {shown} units to begin with: give as many layers, none "
             "smaller; or let that net be the teacher of a new one"
         )
-    outputs, split = net.outputs, net.nets > 1
-    fresh = first_net(net.game, hidden, outputs, activation=net.activation, split=split, seed=seed).tensors()
+    outputs, per_phase = net.outputs, net.nets > 1
+    fresh = first_net(net.game, hidden, outputs, activation=net.activation, per_phase=per_phase, seed=seed).tensors()
     tensors = {}
     for name, old in net.tensors().items():
         if name in TENSORS:

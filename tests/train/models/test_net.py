@@ -28,7 +28,7 @@ BACKGAMMON = get_game("backgammon,features=tesauro")
 
 def net_of(game: Game, seed: int = 3) -> NetEval:
     """A net with opinions: one that has just begun thinks that everything is even."""
-    start = first_net(game, (8,), len(levels_of(game)) - 1, split=True, seed=seed)
+    start = first_net(game, (8,), len(levels_of(game)) - 1, per_phase=True, seed=seed)
     rng, size = np.random.default_rng(seed), 1.5 / np.sqrt(len(game.feature_names))
     return NetEval(game, {k: rng.normal(0, size, t.shape) for k, t in start.tensors().items() if k != "activation"})
 
@@ -182,7 +182,7 @@ def test_treestrap_learns_only_what_bounds_contradict() -> None:
 
 # --- the net to begin with -------------------------------------------------------------------------------------------
 def wild(hidden: tuple[int, ...]) -> NetEval:
-    shapes = first_net(TTT, hidden, 1, split=True).tensors()
+    shapes = first_net(TTT, hidden, 1, per_phase=True).tensors()
     rng = np.random.default_rng(2)
     return NetEval(TTT, {k: rng.normal(0, 0.5, shapes[k].shape) for k in TENSORS}, "sigmoid")
 

@@ -42,7 +42,7 @@ def learner(*given: Any, **more: Any) -> RoundsLearner:
 
 
 def opinionated(seed: int = 3) -> NetEval:
-    rng, start = np.random.default_rng(seed), first_net(TTT, (8,), 1, split=True)
+    rng, start = np.random.default_rng(seed), first_net(TTT, (8,), 1, per_phase=True)
     return NetEval(TTT, {k: rng.normal(0, 0.5, t.shape) for k, t in start.tensors().items() if k in TENSORS})
 
 
