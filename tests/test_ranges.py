@@ -227,9 +227,7 @@ class Example(Settings):
     quiet: bool = setting(False, "Say nothing.")
 
 
-def test_settings_know_their_defaults_and_what_was_changed() -> None:
-    assert Example().changed() == {}
-    assert Example(depth=3, quiet=True).changed() == {"depth": 3, "quiet": True}
+def test_settings_become_plain_json() -> None:
     assert Example(way="compiled").to_json() == {"share_": 0.5, "depth": None, "way": "compiled", "quiet": False}
 
 

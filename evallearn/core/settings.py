@@ -10,16 +10,16 @@ Fields are checked when the object is made. The command line, manifests and docs
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evallearn.core.json_shapes import JsonDict
 from evallearn.errors import SpecError, unknown
 
 if TYPE_CHECKING:
-    from evallearn.core.game import Game
+    pass
 
 
 T = TypeVar("T")
@@ -137,19 +137,6 @@ class Settings:
     def default(cls, name: str) -> object:
         """Return the default of a field."""
         return next(f.default for f in fields(cls) if f.name == name)  # type: ignore[arg-type]
-
-    def resolved(self, game: Game) -> Self:
-        """Return the same with every None replaced by what suits the game."""
-        return self
-
-    def changed(self) -> JsonDict:
-        """Return the fields that differ from their defaults: what a command that repeats this must say."""
-        return dict(self._changed())
-
-    def _changed(self) -> Iterator[tuple[str, object]]:
-        for f in fields(self):  # type: ignore[arg-type]
-            if (value := getattr(self, f.name)) != f.default:
-                yield f.name, value
 
     def to_json(self) -> JsonDict:
         """Return plain JSON for manifests and checkpoints."""

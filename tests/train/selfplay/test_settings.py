@@ -113,12 +113,6 @@ def test_settings_come_from_the_caller_then_the_set_then_what_is_usual() -> None
     assert SelfPlaySettings().suited(usual).schedule.initial == 4.0
 
 
-def test_what_was_changed_repeats_a_run() -> None:
-    assert SelfPlaySettings().changed() == {}
-    told = {"lambda_": 0.5, "schedule": Schedule(half_life=3)}
-    assert SelfPlaySettings(**told).changed() == told
-
-
 def test_set_that_names_no_setting_is_refused() -> None:
     model = PatternModel(Othello(), PatternSet(patterns=[(0, 1)], note="", learning={"lamda_": 0.5}))
     with pytest.raises(SpecError, match="unknown setting that suits a model 'lamda_': did you mean 'lambda_'"):
