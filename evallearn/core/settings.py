@@ -13,14 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from evallearn.core.json_shapes import JsonDict
 from evallearn.errors import SpecError, unknown
-
-if TYPE_CHECKING:
-    pass
-
 
 T = TypeVar("T")
 
